@@ -55,7 +55,7 @@ std::vector<ComputeDevice*> Accelerator::able_devices(std::string_view stage, co
     if (reason.empty() && !devices_.empty()) {
       if (required_) {
         throw DeviceError(Fault::Lost, {fmt::format("{} cannot run: the device was lost", stage), "--device", "", "",
-                                        "--device auto or cpu does without"});
+                                        "use --device auto or --device cpu"});
       }
       reason = "the device was lost";
     }

@@ -2,11 +2,11 @@
 //
 // Contract: this room knows devices by name alone; `kernels/` opens them. A stage asks `run` for its result:
 // `on_devices` computes it on the accelerator's devices, `on_cpu` gives the same on the processor (base/twin.hpp joins
-// the two). `on_cpu` runs instead when there is no device, when all devices lack what `needs` names, when `on_devices`
-// throws NoKernel, and when it throws DeviceError. Devices that were asked for by name (`required`) are not replaced:
-// their DeviceError goes on to the caller, as it does once all are lost. A lost device is not used again. Every fall
-// back is told to `log` once; that a configuration has no kernel is not. `records` says which device ran which stage,
-// and why not. A null Accelerator* means: the processor, nothing is recorded. `run` is for one thread at a time.
+// the two). `on_cpu` runs instead if there is no device, if every device lacks a feature of `needs`, or if `on_devices`
+// throws NoKernel or DeviceError. With `required` (the user named the devices) a DeviceError is rethrown, and `run`
+// throws one when all devices are lost. A lost device is not used again. Each fallback is logged once, except NoKernel.
+// `records` lists the device of every stage, and the reason if the CPU ran it. A null Accelerator* means the processor,
+// without records. One thread at a time calls `run`.
 #pragma once
 
 #include <concepts>
@@ -25,14 +25,14 @@
 
 namespace rayreplay {
 
-/// What some kernels ask of a device beyond what all do.
+/// Features that only some kernels require of a device.
 struct DeviceNeeds {
   bool float64 = false;
   bool int64_atomics = false;  ///< on 64-bit words of buffers
   bool operator==(const DeviceNeeds&) const = default;
 };
 
-/// A device that computes; what it can do is known in kernels/ alone.
+/// A device that runs kernels. Only kernels/ knows the concrete type.
 class ComputeDevice {
  public:
   ComputeDevice() = default;
@@ -41,13 +41,14 @@ class ComputeDevice {
   virtual ~ComputeDevice() = default;
 
   [[nodiscard]] virtual const std::string& name() const = 0;
-  /// What of `needs` the device lacks, in words; empty: nothing.
+  /// The features of `needs` that the device lacks, in words; empty: none.
   [[nodiscard]] virtual std::string lacks(const DeviceNeeds& needs) const = 0;
   [[nodiscard]] virtual bool is_lost() const = 0;
 };
 
-/// `Memory`: the device has too little of it for this call; it works on, and a caller may ask for less at a time.
-/// `Lost`: the driver gave the device up. `Unsupported`: it lacks a feature that this call needs; the message names it.
+/// `Memory`: device memory is too small for this call; the device stays usable, and the caller may retry with smaller
+/// batches. `Lost`: the driver reported the device as lost. `Unsupported`: the device lacks a feature that this call
+/// needs; the message names the feature.
 enum class Fault { Memory, Lost, Unsupported };
 
 /// A device failed while it worked. Results of a call that threw are undefined.
@@ -64,7 +65,8 @@ class DeviceError : public Error {
   Fault fault_;
 };
 
-/// There is no kernel for what a stage was asked: the processor does it, also where a device was asked for by name.
+/// Thrown by a stage that has no kernel for the requested configuration. The processor computes the stage, even if the
+/// user named a device.
 struct NoKernel {
   std::string reason;
 };
@@ -72,15 +74,15 @@ struct NoKernel {
 struct StageRecord {
   std::string stage;   ///< "replay", "sort", …
   std::string device;  ///< the devices' names; "CPU"
-  std::string reason;  ///< of the CPU, where devices were there: why not they
+  std::string reason;  ///< why the CPU ran the stage although there were devices
   std::uint64_t runs = 0;
 
   bool operator==(const StageRecord&) const = default;
 };
 
-/// Where kernels keep what they upload of an object, or derive from it, from call to call. Typed in kernels/ alone.
+/// Device data uploaded or derived from an object, kept between calls. Only kernels/ knows the type.
 using DeviceSlot = std::shared_ptr<void>;
-/// A result in the memory of a device, beside the object that it is a copy of. Typed in kernels/ alone.
+/// A copy of an object in device memory, owned by the object. Only kernels/ knows the type.
 using DeviceCopy = std::shared_ptr<const void>;
 
 class Accelerator {
@@ -98,7 +100,7 @@ class Accelerator {
         log_(std::move(log)) {}
 
   [[nodiscard]] bool has_device() const;
-  /// Those that are not lost.
+  /// The devices that are not lost.
   [[nodiscard]] std::vector<ComputeDevice*> devices() const;
 
   /// `on_devices(Devices)` gets the devices that have `needs`, at least one; `only_first`: the first of them.
@@ -126,7 +128,7 @@ class Accelerator {
     return on_cpu();
   }
 
-  /// Notes that a stage ran on the processor for want of a kernel.
+  /// Records that a stage ran on the processor because it has no kernel.
   void note_cpu(std::string_view stage, const std::string& reason);
 
   [[nodiscard]] const std::vector<StageRecord>& records() const {
@@ -134,13 +136,13 @@ class Accelerator {
   }
 
  private:
-  /// Records and tells why none is able.
+  /// The devices that have `needs`. If there are none, the reason is recorded and logged.
   [[nodiscard]] std::vector<ComputeDevice*> able_devices(std::string_view stage, const DeviceNeeds& needs);
   void record(std::string_view stage, Devices devices);
   void add_record(std::string_view stage, std::string device, std::string reason);
-  /// To `log`, once.
+  /// Writes a fallback to `log`, once for each stage and reason.
   void tell(std::string_view stage, const std::string& reason) const;
-  /// Throws the error on if devices were asked for by name.
+  /// Rethrows the error if the user named the devices.
   void fall_back(std::string_view stage, const DeviceError& error);
 
   std::vector<std::unique_ptr<ComputeDevice>> devices_;

@@ -1,4 +1,4 @@
-// Counts for people: a number and its noun in the right number.
+// Counts in messages: a number and its noun, singular or plural.
 //
 // Contract: header only and of the standard library alone, so that the capture layer can use it too.
 #pragma once
@@ -18,7 +18,7 @@ namespace rayreplay {
   return digits;
 }
 
-/// The noun for `count` things. `many`: where it is not `one` with an s.
+/// `one` for a count of 1, else `many`, which by default is `one` with an s.
 [[nodiscard]] inline std::string noun(std::uint64_t count, std::string_view one, std::string_view many = {}) {
   return count == 1 ? std::string(one) : many.empty() ? std::string(one) + "s" : std::string(many);
 }

@@ -11,7 +11,8 @@ namespace rayreplay {
   return static_cast<double>(bits >> kDropped) * 0x1p-53;
 }
 
-/// 0 … limit − 1, for limits up to 2^32: the upper 32 bits times the limit, which is uneven by less than limit / 2^32.
+/// 0 … limit − 1, for limits up to 2^32: the upper 32 bits times the limit, divided by 2^32. The bias is less than
+/// limit / 2^32.
 [[nodiscard]] constexpr std::uint32_t bounded(std::uint64_t bits, std::uint64_t limit) {
   constexpr unsigned kHalf = 32;
   return static_cast<std::uint32_t>(((bits >> kHalf) * limit) >> kHalf);

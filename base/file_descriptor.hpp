@@ -1,4 +1,4 @@
-// An open file of the system, closed at the end, and writing to it.
+// RAII owner of a POSIX file descriptor, and complete writes to one.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@ namespace rayreplay {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  /// What open() gave; below 0: there is none.
+  /// `value`: the result of open(); negative: no file.
   explicit FileDescriptor(int value) : value_(value) {}
   ~FileDescriptor() {
     close();
@@ -34,7 +34,7 @@ class FileDescriptor {
   [[nodiscard]] bool valid() const {
     return value_ >= 0;
   }
-  /// Closes now. 0, or the errno of the close: a network file system may say there that a write failed.
+  /// Returns 0 or the errno of close(), which is where a network file system may report a failed write.
   int close() {
     const int descriptor = std::exchange(value_, -1);
     return descriptor < 0 || ::close(descriptor) == 0 ? 0 : errno;
@@ -44,7 +44,7 @@ class FileDescriptor {
   int value_ = -1;
 };
 
-/// Every byte, though the system may take fewer at a time. 0, or the errno of the write that failed.
+/// Repeats write() until all bytes are written. Returns 0 or the errno of the failed write.
 [[nodiscard]] inline int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());

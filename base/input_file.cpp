@@ -103,10 +103,9 @@ std::string read_text_file(const fs::path& path, std::uint64_t most_bytes, std::
     refuse(path, noun, error);
   }
   if (input.bytes > most_bytes || text.size() > most_bytes) {
-    throw Error(ErrorKind::Input,
-                {fmt::format("the {} is too large", noun), path.string(),
-                 fmt::format("{} bytes", std::max<std::uint64_t>(input.bytes, text.size())),
-                 fmt::format("at most {} bytes", most_bytes), "check that this is the file that was meant"});
+    throw Error(ErrorKind::Input, {fmt::format("the {} is too large", noun), path.string(),
+                                   fmt::format("{} bytes", std::max<std::uint64_t>(input.bytes, text.size())),
+                                   fmt::format("at most {} bytes", most_bytes), "check the file name"});
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// Opening what a user names as input: regular files only, and never more bytes than a reader can use.
+// Opening of input files that a user names: regular files only, with a limit of size.
 //
 // Contract: a FIFO, a device or a folder is refused at once: opening never waits for a writer, and reading ends. A
 // symbolic link is followed. Every failure is an Error of kind Input that names the file; `noun` is what the error

@@ -48,7 +48,7 @@ Json made_utf8(const Json& value) {
   return result;
 }
 
-/// Escapes characters that the library leaves as they are and a terminal does not show. All stand inside strings.
+/// Escapes invisible characters, which the library leaves unescaped. They occur inside strings only.
 std::string with_escapes(const std::string& dumped) {
   std::string result;
   result.reserve(dumped.size());

@@ -2,9 +2,9 @@
 //
 // Contract: `json_text` never fails on a text that is not UTF-8: such bytes are written out as \xff (text.hpp,
 // as_utf8), in values and in keys. Control characters and invisible format characters are JSON escapes (\u001b,
-// \u202e), so that the output is safe on a terminal and means the same to a parser. `parse_json` takes what may come
-// from anybody: no value where the text is not JSON, is not UTF-8, or is nested more than `kMostJsonDepth` deep (copies
-// and outputs of a document recurse).
+// \u202e), so that the output is safe on a terminal and means the same to a parser. `parse_json` takes untrusted text:
+// it returns no value for text that is not JSON, is not UTF-8, or is nested deeper than `kMostJsonDepth` (copying and
+// printing a document recurse).
 #pragma once
 
 #include <cstddef>

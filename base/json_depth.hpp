@@ -7,7 +7,8 @@
 namespace rayreplay {
 
 /// Whether lists and objects lie more than `most` levels inside one another; brackets in strings do not count.
-/// O(length), without memory. In text that is no JSON it holds up to the first error, where a parser stops.
+/// O(length), without memory. In malformed text the answer covers the part before the first error, where a parser
+/// stops.
 [[nodiscard]] bool is_json_deeper_than(std::string_view text, std::size_t most);
 
 }  // namespace rayreplay

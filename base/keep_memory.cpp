@@ -10,14 +10,14 @@ namespace rayreplay {
 
 void keep_freed_memory() noexcept {
 #ifdef __GLIBC__
-  (void)mallopt(M_MMAP_MAX, 0);  // what is mapped by itself is unmapped when freed
+  (void)mallopt(M_MMAP_MAX, 0);  // a block with a mapping of its own would be unmapped when freed
   (void)mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
 
 void keep_freed_blocks() noexcept {
 #ifdef __GLIBC__
-  constexpr int kLargest = 32 << 20;  // glibc takes no more
+  constexpr int kLargest = 32 << 20;  // glibc's maximum
   (void)mallopt(M_MMAP_THRESHOLD, kLargest);
   (void)mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif

@@ -1,8 +1,9 @@
 // How much memory this process may still take, and the refusal of work that needs more.
 //
-// Contract: asked before a large allocation, so that work which cannot fit ends in an error of kind Resource and not by
-// the kernel's hand: Linux promises memory freely and ends the process when the promise falls due. What others take in
-// the meantime is not foreseen. Source: proc(5), "Memory Interface Files" of the kernel's cgroup documentation.
+// Contract: called before a large allocation, so that work that does not fit ends with an error of kind Resource. Linux
+// overcommits memory: the allocation would succeed, and the OOM killer would end the process later. Memory that other
+// processes take after the check is not considered. Source: proc(5), "Memory Interface Files" of the kernel's cgroup
+// documentation.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,12 @@
 
 namespace rayreplay {
 
-/// Bytes: the least of what the system can give without swapping (MemAvailable), what the control groups above this
-/// process (v1 and v2) leave with their cached files, which the kernel drops first, counted as free, and what RLIMIT_AS
-/// leaves. The largest number if none of them says. `root`: where /proc and /sys are found.
+/// The smallest of three limits, in bytes: MemAvailable (memory without swapping); the rest of every control group
+/// above this process (v1 and v2), where cached files count as free because the kernel drops them first; the rest of
+/// RLIMIT_AS. The largest number if all three are unknown. `root`: where /proc and /sys are found.
 [[nodiscard]] std::uint64_t available_memory(const std::filesystem::path& root = "/");
 
-/// Bytes of this process that are there and that no file backs; 0 where that is not known.
+/// Anonymous resident bytes of this process; 0 if unknown.
 [[nodiscard]] std::uint64_t taken_memory(const std::filesystem::path& root = "/");
 
 /// Throws Resource unless `needed` bytes are available. `what`: the clause that says what is too large, `where`: the

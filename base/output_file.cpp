@@ -96,7 +96,7 @@ void forget_temporary(const fs::path& path) {
 }
 
 void remove_unfinished_outputs() noexcept {
-  // Never unlocked: whoever would commit or begin an output waits here until the process is gone.
+  // Never unlocked: a thread that begins or commits an output now waits until the process ends.
   temporaries().mutex.lock();
   for (const fs::path& path : temporaries().paths) {
     std::error_code ignored;

@@ -1,4 +1,4 @@
-// Output that is whole or not there: write aside, then rename.
+// Atomic output files: written under a temporary name, then renamed.
 //
 // Contract: `OutputFile` reserves `path`: it throws Output if the path exists (unless `overwrite`) or if its folder
 // does not. It creates the temporary beside it (base/temporary.hpp: a random name, never through a link, locked while
@@ -8,8 +8,8 @@
 // writes throw Output. `write_file` does all of it for text and bytes held in memory; to a device or a pipe, such as
 // /dev/stdout, it writes straight.
 //
-// Temporaries are known to the process while they are unfinished, so that one that is about to be ended by a signal can
-// take them along: `remove_unfinished_outputs`.
+// The process keeps a list of unfinished temporaries, so that a handler of termination can remove them
+// (`remove_unfinished_outputs`).
 #pragma once
 
 #include <filesystem>
@@ -33,11 +33,12 @@ class OutputFile {
   [[nodiscard]] const std::filesystem::path& path() const {
     return path_;
   }
-  /// Of the temporary, for reading and writing. The name is not given: another file may stand there by now.
+  /// The temporary's descriptor, open for reading and writing. There is no access by name, because another file may
+  /// have taken the name.
   [[nodiscard]] int descriptor() const {
     return temporary_.file.get();
   }
-  /// Behind what was written before; Output with the system's reason.
+  /// Appends. Throws Output with the system's reason.
   void write(std::string_view bytes);
   void commit();
 
@@ -54,7 +55,7 @@ class OutputStream : public std::ostream {
   OutputStream(const OutputStream&) = delete;
   OutputStream& operator=(const OutputStream&) = delete;
   ~OutputStream() override = default;
-  /// Writes what has piled up: before the file's `commit`.
+  /// Flushes the buffer; to be called before the file's `commit`.
   void finish();
 
  private:

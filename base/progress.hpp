@@ -1,4 +1,4 @@
-// Progress of long work, reported to whoever asked for it.
+// Progress of long work, reported to a sink.
 //
 // Contract: workers call `advance` from any thread (cheap, lock-free on the fast path); the sink decides what to show.
 // Libraries take a `Progress*` that may be null and never write to a stream themselves.

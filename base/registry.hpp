@@ -25,7 +25,7 @@ struct ModelDescription {
   std::string kind;     ///< filled in by the registry
   std::string name;     ///< kebab-case
   std::string summary;  ///< one line, for lists
-  std::string text;     ///< what it computes, assumptions, complexity: paragraphs of plain text
+  std::string text;     ///< the computation, assumptions, complexity: paragraphs of plain text
   std::string source;   ///< paper and section, or "rayreplay"
   std::vector<Parameter> parameters;
 };
@@ -34,13 +34,14 @@ struct ModelDescription {
 [[nodiscard]] const std::vector<ModelDescription>& all_models();
 void register_description(const ModelDescription& description);
 
-/// What a model was made of; empty unless the registry made it.
+/// The name and parameters that a model was created from; empty for models that the registry did not create.
 struct ModelOrigin {
   std::string name;
   Parameters parameters;
 };
 
-/// Base of interfaces whose models are known by their origin elsewhere, too: what kernels/ has of them.
+/// Base of interfaces whose models also have kernels: kernels/ finds the kernel by the name and parameters of the
+/// model.
 class HasOrigin {
  public:
   [[nodiscard]] const ModelOrigin& origin() const {

@@ -1,7 +1,7 @@
 // SplitMix64: the same 64 random-looking bits for the same number on every machine.
 //
 // Contract: `split_mix(seed, index)` is output `index` of the generator that was started from `seed`;
-// `split_mix_finish` is its last step, a bijection that spreads what is in a number over all its bits. Source: Steele,
+// `split_mix_finish` is its last step, a bijection that spreads every input bit over all output bits. Source: Steele,
 // Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. O(1).
 #pragma once
 

@@ -29,7 +29,7 @@ namespace rayreplay {
 struct Temporary {
   std::filesystem::path path;
   FileDescriptor file;  ///< open for reading and writing, locked; of a folder: for reading
-  int error = 0;        ///< of the system; then there is nothing
+  int error = 0;        ///< errno; not 0: there is no temporary
 };
 
 [[nodiscard]] Temporary create_temporary_file(const std::filesystem::path& output);

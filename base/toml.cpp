@@ -220,7 +220,7 @@ class Measure {
 
   void require(std::size_t depth, std::size_t where) const {
     if (depth > kMostTomlDepth) {
-      fail("tables and lists lie too deeply in one another", fmt::format("{} levels", depth),
+      fail("tables and lists are nested too deeply", fmt::format("{} levels", depth),
            fmt::format("at most {} dotted parts, lists and tables inside one another", kMostTomlDepth), where);
     }
   }

@@ -1,9 +1,10 @@
-// Twins: algorithms of this program that kernels/ has for devices, too.
+// Twins: algorithms with two implementations, on the processor and as kernels for devices.
 //
 // Contract: the room that has an algorithm declares its twin, a constant-initialised `Twin<Signature>`, and calls `run`
-// in one place with its own code as `on_cpu`. kernels/ registers the same for devices (kernels/twins.hpp), before
-// main(); the room knows nothing of it. Without a registration (built without GPU support, or not linked) the processor
-// does it. Both give the same result, bit for bit. base/accelerator.hpp says who runs when.
+// in one place with its own code as `on_cpu`. kernels/ registers the device implementation before main()
+// (kernels/twins.hpp); the room does not depend on kernels/. Without a registration (a build without GPU support, or
+// kernels not linked) the processor runs. Both implementations give the same result, bit for bit. base/accelerator.hpp
+// has the rules of choice and fallback.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,7 @@ class Twin<Result(Arguments...)> {
  public:
   struct Kernels {
     std::function<Result(Accelerator::Devices, Arguments...)> run;
-    bool only_first = false;                           ///< one device does it: the first that is able
+    bool only_first = false;                           ///< `run` gets one device: the first that has `needs`
     std::function<DeviceNeeds(Arguments...)> needs{};  ///< empty: nothing beyond what every device has
   };
 
@@ -42,7 +43,7 @@ class Twin<Result(Arguments...)> {
     return stage_;
   }
 
-  /// What was registered, to be run by itself, as measurements do; null: nothing.
+  /// The registered kernels, which benchmarks run without fallback; null: none.
   [[nodiscard]] const Kernels* kernels() const {
     return kernels_;
   }

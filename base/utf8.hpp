@@ -47,8 +47,8 @@ struct Decoded {
   return {code, bytes, true};
 }
 
-/// Whether a code point only shows: no control character (C0, DEL, C1), no line or paragraph separator, no mark of
-/// direction, and none of the other invisible format characters of Unicode 15.
+/// Whether a terminal displays the code point without side effects: no control character (C0, DEL, C1), no line or
+/// paragraph separator, no mark of direction, and none of the other invisible format characters of Unicode 15.
 [[nodiscard]] constexpr bool only_shows(char32_t code) noexcept {
   struct Range {
     char32_t first, last;

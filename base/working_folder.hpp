@@ -5,7 +5,8 @@
 
 namespace rayreplay {
 
-/// Throws where it has been deleted: no relative path leads anywhere then, and the system blames the file.
+/// Throws if the working folder was deleted. Otherwise every relative path fails, and the system reports the file as
+/// missing instead of the folder.
 void require_working_folder(ErrorKind kind);
 
 }  // namespace rayreplay

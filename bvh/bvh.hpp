@@ -66,9 +66,9 @@ struct Bvh {
   PreparedScene scene;
   std::string builder, layout_spec, node_order, vertex_order;  ///< resolved specs
   double enlarge = 0;
-  /// True: instances are entered, and primitives tested, only if the ray also meets their own box. False: whenever it
-  /// meets their leaf's box, as in hardware without other boxes. build_bvh never sets false; simulations of such
-  /// hardware do.
+  /// True: instances are entered, and primitives are tested, only if the ray also meets their own box. False: the box
+  /// of the leaf decides, as in hardware that stores no other boxes. build_bvh always sets true; simulate.cpp sets
+  /// false.
   bool own_boxes = true;
   std::shared_ptr<const Layout> layout;
   LayoutTraits traits;

@@ -1,21 +1,11 @@
 #include "bvh/decoded_tree.hpp"
 
 #include <array>
-#include <cmath>
 
 namespace rayreplay::bvh {
 
 Box finite_box(const Box& box, const Box& bounds) {
-  Box result = box;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (std::isinf(box.low[axis])) {
-      result.low[axis] = bounds.low[axis];
-    }
-    if (std::isinf(box.high[axis])) {
-      result.high[axis] = bounds.high[axis];
-    }
-  }
-  return result;
+  return {box.low.array().isInf().select(bounds.low, box.low), box.high.array().isInf().select(bounds.high, box.high)};
 }
 
 Tree decoded_tree(const Layout& layout, const Level& level) {

@@ -1,4 +1,4 @@
-// Embree 3 or Embree 4, depending on the installation.
+// Includes Embree 3 if it is installed, else Embree 4.
 #pragma once
 
 #if __has_include(<embree3/rtcore.h>)

@@ -1,7 +1,6 @@
 #include "bvh/items.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include <tbb/blocked_range.h>
@@ -17,7 +16,7 @@ constexpr std::size_t kGrain = 8192;
 
 Polygon::Point corner(const trace::Geometry& geometry, std::size_t primitive, std::size_t which) {
   const float* at = &geometry.vertices[std::size_t{geometry.indices[primitive * 3 + which]} * 3];
-  return {static_cast<double>(at[0]), static_cast<double>(at[1]), static_cast<double>(at[2])};
+  return Eigen::Map<const Vec3>(at).cast<double>();
 }
 
 void split_triangle(const trace::Geometry& geometry, std::size_t primitive, const Box& box, unsigned axis,
@@ -66,9 +65,7 @@ std::vector<BuildItem> primitive_items(const PreparedScene& scene, std::uint32_t
 SplitFunction splitter(const PreparedScene& scene, std::uint32_t blas) {
   return
       [&scene, blas](std::uint32_t reference, const Box& box, unsigned axis, float position, Box& below, Box& above) {
-        below = above = box;
-        below.high[axis] = std::min(box.high[axis], position);
-        above.low[axis] = std::max(box.low[axis], position);
+        cut(box, axis, position, below, above);
         const auto [index, primitive] = scene.locate(blas, reference);
         const trace::Geometry& geometry = scene.geometry(blas, index);
         if (geometry.type == trace::GeometryType::Triangles) {

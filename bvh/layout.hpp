@@ -4,8 +4,8 @@
 // of a node order, the root first. `decode` reads one record: the boxes that a traversal of this layout tests, which
 // always contain the tree's, and the place of each child. Quantised layouts enlarge boxes. A layout may store a leaf as
 // a record of its own (a *leaf block*), which traversals touch before the primitives. Throws Resource if the tree
-// exceeds the layout's fields. To add one: a .cpp file in bvh/layouts/; every traversal works through `decode`. Layouts
-// with a header with a `met` kernel there are faster (traversal/kernels.hpp lists them), with the same results.
+// exceeds the layout's fields. To add one: a .cpp file in bvh/layouts/; every traversal works through `decode`. On
+// wide-8, near-first has a faster form with the same results (traversal/kernels/wide8_near_first.hpp).
 #pragma once
 
 #include <array>

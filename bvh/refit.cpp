@@ -11,13 +11,9 @@ namespace rayreplay::bvh {
 namespace {
 
 void enlarge(Box& box, double share) {
-  double squares = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(box.low[axis]);
-    squares += extent * extent;
-  }
-  const double push = share * std::sqrt(squares);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  const Vec3d diagonal = extents(box);
+  const double push = share * std::sqrt(dot(diagonal, diagonal));
+  for (unsigned axis = 0; axis < 3; ++axis) {
     box.low[axis] = round_down(static_cast<double>(box.low[axis]) - push);
     box.high[axis] = round_up(static_cast<double>(box.high[axis]) + push);
   }

@@ -76,35 +76,29 @@ Examined examine(const trace::Geometry& geometry) {
 
 /// The inverse of a 3×4 transform; empty for a singular one. A determinant within the rounding error of its own terms
 /// counts as zero, because its sign is unknown.
-std::optional<std::array<double, 12>> invert(const std::array<float, 12>& transform) {
-  std::array<double, 12> m{};
-  std::ranges::copy(transform, m.begin());
-  const auto minor = [&](std::size_t r0, std::size_t c0, std::size_t r1, std::size_t c1) {
-    return m[r0 * 4 + c0] * m[r1 * 4 + c1] - m[r0 * 4 + c1] * m[r1 * 4 + c0];
+std::optional<Transformd> invert(const Transformd& m) {
+  const auto minor = [&](unsigned r0, unsigned c0, unsigned r1, unsigned c1) {
+    return m(r0, c0) * m(r1, c1) - m(r0, c1) * m(r1, c0);
   };
-  const double determinant = m[0] * minor(1, 1, 2, 2) + m[1] * minor(1, 2, 2, 0) + m[2] * minor(1, 0, 2, 1);
+  const double determinant = m(0, 0) * minor(1, 1, 2, 2) + m(0, 1) * minor(1, 2, 2, 0) + m(0, 2) * minor(1, 0, 2, 1);
   double terms = 0;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::size_t j = (i + 1) % 3;
-    const std::size_t k = (i + 2) % 3;
-    terms += std::abs(m[i] * m[4 + j] * m[8 + k]) + std::abs(m[i] * m[4 + k] * m[8 + j]);
+  for (unsigned i = 0; i < 3; ++i) {
+    const unsigned j = (i + 1) % 3;
+    const unsigned k = (i + 2) % 3;
+    terms += std::abs(m(0, i) * m(1, j) * m(2, k)) + std::abs(m(0, i) * m(1, k) * m(2, j));
   }
   if (!(std::abs(determinant) > terms * 0x1p-50)) {
     return std::nullopt;
   }
-  std::array<double, 12> inverse{};
-  for (std::size_t row = 0; row < 3; ++row) {
-    const std::size_t r1 = (row + 1) % 3;
-    const std::size_t r2 = (row + 2) % 3;
-    for (std::size_t column = 0; column < 3; ++column) {
+  Transformd inverse;
+  for (unsigned row = 0; row < 3; ++row) {
+    for (unsigned column = 0; column < 3; ++column) {
       // Cyclic indices give the cofactor with its sign; the transpose makes it the adjugate.
-      inverse[row * 4 + column] = minor((column + 1) % 3, r1, (column + 2) % 3, r2) / determinant;
+      inverse(row, column) = minor((column + 1) % 3, (row + 1) % 3, (column + 2) % 3, (row + 2) % 3) / determinant;
     }
+    inverse(row, 3) = -dot(inverse.row(row), m.col(3));
   }
-  for (std::size_t row = 0; row < 3; ++row) {
-    inverse[row * 4 + 3] = -(inverse[row * 4] * m[3] + inverse[row * 4 + 1] * m[7] + inverse[row * 4 + 2] * m[11]);
-  }
-  if (!std::ranges::all_of(inverse, [](double x) { return std::isfinite(x); })) {
+  if (!inverse.allFinite()) {
     return std::nullopt;
   }
   return inverse;
@@ -138,40 +132,37 @@ class BoundedSum {
 };
 
 /// Contains the image of the box: interval arithmetic in double, rounded outward.
-Box transformed(const Box& box, const std::array<float, 12>& transform) {
+Box transformed(const Box& box, const Transformd& transform) {
   Box result;
-  for (std::size_t row = 0; row < 3; ++row) {
+  for (unsigned row = 0; row < 3; ++row) {
     BoundedSum low;
     BoundedSum high;
-    for (std::size_t column = 0; column < 3; ++column) {
-      const double factor = static_cast<double>(transform[row * 4 + column]);
+    for (unsigned column = 0; column < 3; ++column) {
+      const double factor = transform(row, column);
       const double a = factor * static_cast<double>(box.low[column]);  // exact: 48 bits
       const double b = factor * static_cast<double>(box.high[column]);
       low.add(std::min(a, b));
       high.add(std::max(a, b));
     }
-    low.add(static_cast<double>(transform[row * 4 + 3]));
-    high.add(static_cast<double>(transform[row * 4 + 3]));
+    low.add(transform(row, 3));
+    high.add(transform(row, 3));
     result.low[row] = round_down(low.low());
     result.high[row] = round_up(high.high());
   }
   return result;
 }
 
-bool exceeds(float value) {
-  return !(std::abs(value) < std::numeric_limits<float>::max());
+bool is_scale(const Transformd& transform) {
+  return (transform.leftCols<3>().array().abs() <= kLargestScale).all();
+}
+
+bool is_corner(const Vec3& corner) {
+  return (corner.array().abs() < std::numeric_limits<float>::max()).all();
 }
 
 /// The products of a ray-triangle test stay in the range of doubles, and corners in that of floats (scene.hpp).
-bool is_in_range(const std::array<float, 12>& transform, const std::array<double, 12>& inverse, const Box& world) {
-  for (std::size_t i = 0; i < 12; ++i) {
-    const bool linear = i % 4 != 3;
-    if (linear &&
-        (std::abs(static_cast<double>(transform[i])) > kLargestScale || std::abs(inverse[i]) > kLargestScale)) {
-      return false;
-    }
-  }
-  return std::ranges::none_of(world.low, exceeds) && std::ranges::none_of(world.high, exceeds);
+bool is_in_range(const Transformd& transform, const Transformd& inverse, const Box& world) {
+  return is_scale(transform) && is_scale(inverse) && is_corner(world.low) && is_corner(world.high);
 }
 
 SceneInstance prepare_instance(const trace::Instance& source, const SceneBlas& blas, Ignored& ignored) {
@@ -181,10 +172,8 @@ SceneInstance prepare_instance(const trace::Instance& source, const SceneBlas& b
     ++ignored.instances_masked;
     return instance;
   }
-  std::optional<std::array<double, 12>> inverse;
-  if (is_finite(source.transform.data(), source.transform.size())) {
-    inverse = invert(source.transform);
-  }
+  const Transformd transform = as_transform(source.transform).cast<double>();
+  const std::optional<Transformd> inverse = transform.allFinite() ? invert(transform) : std::nullopt;
   if (!inverse) {
     ++ignored.instances_singular;
     return instance;
@@ -195,8 +184,8 @@ SceneInstance prepare_instance(const trace::Instance& source, const SceneBlas& b
   }
   instance.identity = source.transform == trace::Instance{}.transform;
   instance.to_object = *inverse;
-  instance.world = instance.identity ? blas.bounds : transformed(blas.bounds, source.transform);
-  instance.active = instance.identity || is_in_range(source.transform, *inverse, instance.world);
+  instance.world = instance.identity ? blas.bounds : transformed(blas.bounds, transform);
+  instance.active = instance.identity || is_in_range(transform, *inverse, instance.world);
   ignored.instances_out_of_range += instance.active ? 0U : 1U;
   return instance;
 }

@@ -13,7 +13,6 @@
 // more. O(primitives + instances), parallel. The scene must outlive the result.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,8 +60,8 @@ struct SceneInstance {
   bool active = false;
   bool identity = false;  ///< exactly
   std::uint32_t blas = 0;
-  std::array<double, 12> to_object{};  ///< world to object, row-major 3×4
-  Box world;                           ///< contains the transformed bounds, rounded outward
+  Transformd to_object;  ///< world to object
+  Box world;             ///< contains the transformed bounds, rounded outward
 };
 
 struct PreparedScene {

@@ -1,63 +1,75 @@
-# Helpers that every room uses, so that its CMakeLists.txt says only what is its own.
+# Functions for the rooms' CMakeLists.txt: compiler options, libraries, shaders, tests, benchmarks.
+
+# Eigen: a new vector is zero, not undefined. No packets: for three components they cost more than they save, and their
+# minimum treats signed zeros and NaN differently from scalar code. The definitions apply to every target, because
+# precompiled headers require equal definitions.
+set(rr_eigen_definitions EIGEN_INITIALIZE_MATRICES_BY_ZERO EIGEN_DONT_VECTORIZE EIGEN_MPL2_ONLY)
 
 # Warnings, sanitizers and the floating-point rules that make results the same on every machine.
 add_library(rr_options INTERFACE)
 target_compile_options(rr_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Woverloaded-virtual
   -Wnon-virtual-dtor -Wdouble-promotion -Wimplicit-fallthrough
-  # No contraction to fused multiply-add: the same bytes whatever the compiler finds to fuse.
+  # No contraction to fused multiply-add: results must not depend on the expressions that a compiler fuses.
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 reports std::string's own memcpy as overlapping (its bug 105651, mended in 13).
+  # GCC 12 reports the memcpy inside std::string as overlapping (GCC bug 105651, fixed in 13).
   target_compile_options(rr_options INTERFACE -Wno-restrict)
 endif()
 if(RAYREPLAY_WERROR)
   target_compile_options(rr_options INTERFACE -Werror)
 endif()
 target_include_directories(rr_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_definitions(rr_options INTERFACE RAYREPLAY_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(rr_options INTERFACE RAYREPLAY_VERSION="${PROJECT_VERSION}" ${rr_eigen_definitions})
 if(RAYREPLAY_SANITIZE)
-  # With sanitizers GCC 12 takes the standard library's own moves for reads of uninitialised memory (std::function, regex).
+  # With sanitizers GCC 12 reports moves inside the standard library (std::function, regex) as reads of uninitialised
+  # memory.
   target_compile_options(rr_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_compile_options(rr_options INTERFACE -fsanitize=${RAYREPLAY_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
-  # Functions and lines are what the reports name; with variables as well (-g) compiling takes a third longer.
+  # -g1: sanitizer reports name functions and lines only; -g makes compiling a third slower.
   target_compile_options(rr_options INTERFACE $<$<NOT:$<CONFIG:RelWithDebInfo,Debug>>:-g1>)
   target_link_options(rr_options INTERFACE -fsanitize=${RAYREPLAY_SANITIZE})
 endif()
 
-# What rr_options has without the sanitizers, for libraries in RAYREPLAY_SANITIZE_EXCEPT: optimised as little as unchecked,
-# because they are there to be linked.
+# Options of libraries in RAYREPLAY_SANITIZE_EXCEPT: rr_options without sanitizers, warnings and optimisation. These
+# libraries are only linked, not tested, so compile time counts.
 add_library(rr_unchecked_options INTERFACE)
 target_compile_options(rr_unchecked_options INTERFACE -w -O0 -g0 -ffp-contract=off
-  # Tables that are made at compile time: more steps than Clang allows by itself.
+  # Tables computed at compile time exceed Clang's default limit of constexpr steps.
   $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=100000000>)
 target_include_directories(rr_unchecked_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_definitions(rr_unchecked_options INTERFACE RAYREPLAY_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(rr_unchecked_options INTERFACE RAYREPLAY_VERSION="${PROJECT_VERSION}" ${rr_eigen_definitions})
 
-# With libFuzzer only the fuzzers are built, and what they need: no other program has been compiled by Clang.
+# With libFuzzer only the fuzzers and their libraries are built, because the other programs are not compiled with Clang.
 set(rr_not_in_all "")
 if(RAYREPLAY_SANITIZE MATCHES "fuzzer")
   set(rr_not_in_all EXCLUDE_FROM_ALL)
 endif()
 
-# rr_add_room(folder): descends into a room.
+# rr_add_room(folder): adds a room; with libFuzzer its targets are not part of "all".
 function(rr_add_room folder)
   add_subdirectory(${CMAKE_SOURCE_DIR}/${folder} ${rr_not_in_all})
 endfunction()
 
-# rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS]): static library rr_<name> with alias rayreplay::<name>.
-# LINK is part of the interface, PRIVATE is not. APART: see rr_unity. MODELS: files of the library register models by static objects, so the
-# whole archive is linked wherever the alias is used.
+# rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS] [COLD]): static library rr_<name> with alias
+# rayreplay::<name>. LINK is part of the interface, PRIVATE is not. APART: see rr_unity. MODELS: files of the library
+# register models by static objects, so the whole archive is linked wherever the alias is used. COLD: no code of the
+# library runs per ray, event or access, so release builds use -O1, which halves the compile time.
 function(rr_library name)
-  cmake_parse_arguments(ARG "MODELS" "" "SOURCES;LINK;PRIVATE;APART" ${ARGN})
+  cmake_parse_arguments(ARG "MODELS;COLD" "" "SOURCES;LINK;PRIVATE;APART" ${ARGN})
   add_library(rr_${name} STATIC ${ARG_SOURCES})
   set(options rr_options)
   if(name IN_LIST RAYREPLAY_SANITIZE_EXCEPT)
     set(options rr_unchecked_options)
   endif()
   target_link_libraries(rr_${name} PUBLIC ${ARG_LINK} PRIVATE ${options} ${ARG_PRIVATE})
-  # Not what lives inside applications: that has neither fmt nor these rooms, and hides its symbols.
+  if(ARG_COLD)
+    # At -O1 GCC 12 reports values of std::optional and std::variant as uninitialised.
+    target_compile_options(rr_${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  endif()
+  # The capture layer and its libraries have no precompiled header: they link neither fmt nor these rooms, and hide
+  # their symbols.
   if(TARGET rr_pch_library AND "${ARG_LINK};${ARG_PRIVATE}" MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)")
     rr_precompiled(rr_${name} library)
   endif()
@@ -94,9 +106,9 @@ function(rr_shader variable source stage name)
   set(${variable} ${header} PARENT_SCOPE)
 endfunction()
 
-# rr_test(name SOURCES … LINK …): a GoogleTest program, each test of which ctest knows by name.
+# rr_test(name SOURCES … LINK …): a GoogleTest program; ctest runs each of its tests by name.
 include(GoogleTest)
-# A third of the time to compile them; what they test is built as it ships.
+# -O1 compiles tests in a third of the time; the libraries under test keep the release options.
 set(rr_test_options $<$<CONFIG:Release>:-O1>)
 function(rr_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
@@ -110,9 +122,8 @@ function(rr_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 
-# rr_test_files(name LINK … [APART …]): each *_test.cpp of the folder as a program named after it. Where
-# RAYREPLAY_UNITY is on they are one program, `name`, but under the sanitizers, which few of them are built for. APART: see
-# rr_unity.
+# rr_test_files(name LINK … [APART …]): each *_test.cpp of the folder as a program named after it. With RAYREPLAY_UNITY
+# and without sanitizers they are one program, `name`; sanitizer builds need only few of them. APART: see rr_unity.
 function(rr_test_files name)
   cmake_parse_arguments(ARG "" "" "LINK;APART" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *_test.cpp)

@@ -1,22 +1,22 @@
-# Less time for a cold build: the presets ci and asan switch these options on, the others leave them off, so that every source
-# is compiled by itself there, a compiler cache works, and clang-tidy can read the compile commands.
+# Options that shorten a cold build. The presets ci and asan switch them on. The other presets compile every source
+# separately, so that a compiler cache works and clang-tidy can read the compile commands.
 #
-# One precompiled header is made per set of compiler options and shared by all targets that have these options (GCC refuses
-# it elsewhere, and the refusal is an error).
+# Targets with the same compiler options share one precompiled header, because GCC rejects a header that was compiled
+# with other options; the rejection is an error.
 option(RAYREPLAY_PCH "Precompiled headers: faster without a compiler cache; ccache needs sloppiness settings for them" OFF)
 option(RAYREPLAY_UNITY "Several sources in one compilation" OFF)
 
 if(RAYREPLAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC's bug 105651 again (see rr_options): from a precompiled header it is not known to be the standard library's code.
-  # The other presets keep this warning.
+  # GCC bug 105651 again (see rr_options): GCC does not recognise code from a precompiled header as the standard
+  # library's. The other presets keep this warning.
   target_compile_options(rr_options INTERFACE -Wno-stringop-overflow)
 endif()
 
-# rr_unity(target [APART names…]): the target's sources are compiled up to eight at a time where RAYREPLAY_UNITY is on, which
-# is every library and the test programs that ask for it. What they compute is the same: nothing here lets the compiler
-# change the results of arithmetic, whatever it finds to inline (see rr_options).
-# A name that two of the sources define in unnamed namespaces of one namespace is told APART: each source has its own by
-# the preprocessor. It must not be in a header too. A source that needs more is left out by SKIP_UNITY_BUILD_INCLUSION.
+# rr_unity(target [APART names…]): with RAYREPLAY_UNITY the target's sources are compiled together, in parts of equal
+# size with at most 24 sources. All libraries and the joined test programs use it. Results are the same, because
+# rr_options forbids transformations that change arithmetic. APART lists names that several sources define in unnamed
+# namespaces of the same namespace: a macro gives each source its own name. Such a name must not occur in a header. The
+# property SKIP_UNITY_BUILD_INCLUSION leaves a source out.
 function(rr_unity target)
   cmake_parse_arguments(ARG "" "" "APART" ${ARGN})
   if(RAYREPLAY_UNITY)
@@ -25,9 +25,14 @@ function(rr_unity target)
     foreach(name IN ITEMS kRegistrar LISTS ARG_APART)
       string(APPEND names "#define ${name} RR_UNITY_NAME(${name}_, RR_UNITY_SOURCE)\n")
     endforeach()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    list(LENGTH sources number)
+    math(EXPR parts "(${number} + 23) / 24")
+    math(EXPR size "(${number} + ${parts} - 1) / ${parts}")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size}
       UNITY_BUILD_UNIQUE_ID RR_UNITY_SOURCE UNITY_BUILD_CODE_BEFORE_INCLUDE "${names}")
-    # Every type is of "a header" then: members from unnamed namespaces are no fault.
+    # GCC treats joined sources as headers and would warn about members whose types are in unnamed namespaces.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
@@ -46,10 +51,10 @@ function(rr_precompiled_holder kind)
   target_precompile_headers(rr_pch_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch/${kind}.hpp)
 endfunction()
 
-# rr_precompiled(target kind): the target's sources begin with that header, but for those with options of their own.
+# rr_precompiled(target kind): the target's sources use rr_pch_<kind>, except sources with compile options of their own.
 function(rr_precompiled target kind)
   target_precompile_headers(${target} REUSE_FROM rr_pch_${kind})
-  # fmt's own switch for its shared library, which the header was made with.
+  # The header was compiled with fmt's definitions for its shared library, so the target needs the same.
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)

@@ -122,7 +122,7 @@ Error no_gpu(const std::string& choice, const std::vector<DeviceInfo>& devices) 
   }
   return {ErrorKind::Missing,
           {"there is no GPU that can run the kernels", "--device " + choice, why.empty() ? "no Vulkan device" : why, "",
-           "--device auto or cpu does without"}};
+           "use --device auto or --device cpu"}};
 }
 
 std::vector<DeviceInfo> chosen(const std::string& choice, const std::vector<DeviceInfo>& devices) {
@@ -145,7 +145,7 @@ std::vector<DeviceInfo> chosen(const std::string& choice, const std::vector<Devi
     const DeviceInfo& info = find(part, devices);
     if (!info.unfit.empty()) {
       throw Error(ErrorKind::Missing, {"the device cannot run the kernels: " + info.unfit, "--device " + part,
-                                       info.name, "", "--device auto or cpu does without"});
+                                       info.name, "", "use --device auto or --device cpu"});
     }
     if (std::any_of(result.begin(), result.end(), [&](const DeviceInfo& other) { return other.index == info.index; })) {
       throw no_such(choice, devices, "a device is named twice");

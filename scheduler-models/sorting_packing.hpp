@@ -1,4 +1,4 @@
-// A packing that is a sort of the threads, which nearly every one is.
+// Base of packings that sort the threads, which most packings do.
 //
 // Contract: `compute` takes the threads in start order, lets `sort` sort them stably, and places them
 // (sort_threads.hpp). `tiled` sorts inside each launch tile.

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "base/declare_parameters.hpp"
+#include "base/vectors.hpp"
 #include "scheduler-models/sorting_packing.hpp"
 #include "scheduler-models/space_filling.hpp"
 
@@ -15,27 +17,19 @@ namespace {
 
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
-using Vector = std::array<float, 3>;
-
 /// The vector of each thread's ray; NaN without that ray.
-trace::Column<Vector> gather(const trace::Launch& launch, std::uint64_t ray, const trace::Column<float>& x,
-                             const trace::Column<float>& y, const trace::Column<float>& z) {
+std::vector<Vec3> gather(const trace::Launch& launch, std::uint64_t ray, const trace::Column<float>& x,
+                         const trace::Column<float>& y, const trace::Column<float>& z) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   const auto& offset = launch.data.ray_offset;
-  trace::Column<Vector> result(launch.data.threads());
+  std::vector<Vec3> result(launch.data.threads(), Vec3::Constant(kNan));
   for (std::size_t thread = 0; thread < result.size(); ++thread) {
     if (ray < offset[thread + 1] - offset[thread]) {
       const std::size_t row = offset[thread] + ray;
       result[thread] = {x[row], y[row], z[row]};
-    } else {
-      result[thread] = {kNan, kNan, kNan};
     }
   }
   return result;
-}
-
-bool is_finite(const Vector& v) {
-  return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]);
 }
 
 /// The cell of `value` among 2^bits cells of [low, low + extent]; 0 in an empty interval.
@@ -45,7 +39,7 @@ std::uint32_t quantise(double value, double low, double extent, int bits) {
 }
 
 /// The octahedral map to [-1, 1]²; empty for the zero vector.
-std::optional<std::array<double, 2>> octahedral(const Vector& v) {
+std::optional<std::array<double, 2>> octahedral(const Vec3& v) {
   const auto x = static_cast<double>(v[0]);
   const auto y = static_cast<double>(v[1]);
   const auto z = static_cast<double>(v[2]);
@@ -65,27 +59,23 @@ std::optional<std::array<double, 2>> octahedral(const Vector& v) {
 
 void sort_by_origin(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads) {
   const trace::Rays& rays = launch.data.rays;
-  const trace::Column<Vector> origins = gather(launch, ray, rays.origin_x, rays.origin_y, rays.origin_z);
-  std::array<double, 3> low{};
-  low.fill(std::numeric_limits<double>::infinity());
-  std::array<double, 3> high{};
-  high.fill(-std::numeric_limits<double>::infinity());
-  for (const Vector& origin : origins) {
-    if (is_finite(origin)) {
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        low[axis] = std::min(low[axis], static_cast<double>(origin[axis]));
-        high[axis] = std::max(high[axis], static_cast<double>(origin[axis]));
-      }
+  const std::vector<Vec3> origins = gather(launch, ray, rays.origin_x, rays.origin_y, rays.origin_z);
+  Vec3d low = Vec3d::Constant(std::numeric_limits<double>::infinity());
+  Vec3d high = -low;
+  for (const Vec3& origin : origins) {
+    if (origin.allFinite()) {
+      low = low.cwiseMin(origin.cast<double>());
+      high = high.cwiseMax(origin.cast<double>());
     }
   }
   trace::Column<std::uint64_t> key(origins.size());
   for (std::size_t thread = 0; thread < origins.size(); ++thread) {
-    if (!is_finite(origins[thread])) {
+    if (!origins[thread].allFinite()) {
       key[thread] = kLast;
       continue;
     }
     std::array<std::uint32_t, 3> cell{};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       cell[axis] = quantise(static_cast<double>(origins[thread][axis]), low[axis], high[axis] - low[axis], bits);
     }
     key[thread] =
@@ -96,10 +86,10 @@ void sort_by_origin(const trace::Launch& launch, std::uint64_t ray, int bits, Cu
 
 void sort_by_direction(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads) {
   const trace::Rays& rays = launch.data.rays;
-  const trace::Column<Vector> directions = gather(launch, ray, rays.direction_x, rays.direction_y, rays.direction_z);
+  const std::vector<Vec3> directions = gather(launch, ray, rays.direction_x, rays.direction_y, rays.direction_z);
   trace::Column<std::uint64_t> key(directions.size());
   for (std::size_t thread = 0; thread < directions.size(); ++thread) {
-    const auto square = is_finite(directions[thread]) ? octahedral(directions[thread]) : std::nullopt;
+    const auto square = directions[thread].allFinite() ? octahedral(directions[thread]) : std::nullopt;
     if (!square) {
       key[thread] = kLast;
       continue;

@@ -35,7 +35,7 @@ struct ObservedReport {
   std::uint8_t hit_kind = 0;
   bool accepted = false;
   bool any_hit = false;  ///< its any-hit shader was called
-  bool ended = false;    ///< which ended the ray
+  bool ended = false;    ///< the any-hit shader ended the ray
 
   [[nodiscard]] bool ignored() const {
     return any_hit && !accepted;
@@ -90,8 +90,7 @@ struct Observed {
 
 /// Shaders that answer as recorded for (ray, candidate), in any order of the replay.
 /// - intersect: the nearest report of the candidate's calls in [t_min, t_max] that was not ignored; if all were
-/// ignored,
-///   the nearest of them; no report for a candidate without a call.
+///   ignored, the nearest of these; no report for a candidate without a call.
 /// - accept: for a report of an intersection shader as recorded (accepted if any-hit never saw it); for a triangle, if
 ///   any call for it accepted; without a call: accepted.
 /// Questions about candidates without a call are counted. `observed` must outlive the shaders.

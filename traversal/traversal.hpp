@@ -57,7 +57,7 @@ struct PrimitiveTest {
   float t_max = 0;        ///< the ray's current one when the test was made; at most bvh::kFarthest
   float t = 0;            ///< where the ray hits it, in reach or not; infinity: nowhere, or culled by facing
   bool hit = false;       ///< within [t_min, t_max]
-  bool accepted = false;  ///< by any-hit or for want of one
+  bool accepted = false;  ///< by the any-hit shader, or because there is none
   bool procedural = false;
 
   bool operator==(const PrimitiveTest&) const = default;

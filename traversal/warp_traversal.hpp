@@ -58,8 +58,8 @@ struct WarpTraceOptions {
   std::uint32_t stack_entries = 0;
   const Shaders* shaders = nullptr;
   Progress* progress = nullptr;
-  Accelerator* accelerator = nullptr;  ///< as of TraceOptions: warps are divided
-  DeviceSlot* on_device = nullptr;     ///< as of TraceOptions
+  Accelerator* accelerator = nullptr;  ///< as in TraceOptions: warps are divided
+  DeviceSlot* on_device = nullptr;     ///< as in TraceOptions
 };
 
 struct WarpTraceResult {

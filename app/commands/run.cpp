@@ -28,7 +28,7 @@ constexpr int kBrokenPipeCode = 141;  // what a shell reports for a program that
 constexpr unsigned kMaxThreads = 1024;
 
 constexpr const char* kDescription =
-    "rayreplay: what would other warp packing do to a ray-tracing workload?\n"
+    "rayreplay: replays recorded GPU ray tracing with other warp packings, schedulers, structures and caches\n"
     "Start with:  rayreplay trace --scene one-weekend -o t.rrt  and  rayreplay whatif t.rrt";
 
 int report(const std::string& message, ErrorKind kind) {

@@ -18,6 +18,8 @@
 #include "base/split_mix.hpp"
 #include "sim/sweep/analysis/best.hpp"
 #include "sim/sweep/analysis/dataset.hpp"
+#include "sim/sweep/results/database.hpp"
+#include "sim/sweep/results/reader.hpp"
 #include "sim/sweep/results/sqlite.hpp"
 
 namespace {

@@ -46,6 +46,7 @@
 #include "base/keep_memory.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/plan/plan.hpp"
+#include "sim/sweep/results/database.hpp"
 #include "sim/sweep/results/rank_databases.hpp"
 #include "sim/sweep/workers/local_pool.hpp"
 #include "sim/sweep/workers/mpi_session.hpp"
@@ -339,7 +340,7 @@ void work_as_rank(const std::string& file) {
     if (!leads) {
       results.reset();
     }
-    return std::string();
+    return Texts{};
   });
   if (leads) {
     join_rank_databases(*results, database, about_of(plan), false);

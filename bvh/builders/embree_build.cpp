@@ -70,7 +70,7 @@ class Scale {
   explicit Scale(const Box& bounds) {
     float magnitude = 0;
     float extent = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       magnitude = std::max({magnitude, std::abs(bounds.low[axis]), std::abs(bounds.high[axis])});
       extent = std::max(extent, bounds.high[axis] / 2 - bounds.low[axis] / 2);
     }
@@ -88,20 +88,12 @@ class Scale {
   }
   /// Rounded outward if a number underflows, so that the inverse scaling contains the box.
   [[nodiscard]] Box there(const Box& box) const {
-    Box result;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      result.low[axis] = down(box.low[axis]);
-      result.high[axis] = -down(-box.high[axis]);
-    }
-    return result;
+    const auto below = [this](float value) { return down(value); };
+    return {box.low.unaryExpr(below), -(-box.high).unaryExpr(below)};
   }
   [[nodiscard]] Box back(const Box& box) const {
-    Box result;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      result.low[axis] = back(box.low[axis]);
-      result.high[axis] = back(box.high[axis]);
-    }
-    return result;
+    const auto scaled = [this](float value) { return back(value); };
+    return {box.low.unaryExpr(scaled), box.high.unaryExpr(scaled)};
   }
   [[nodiscard]] float back(float value) const {
     return std::ldexp(value, -exponent_);

@@ -4,7 +4,6 @@
 // box, reference). A node's children are made by splitting the largest of them until the limit is reached.
 // Deterministic: the order is total. O(n log n), parallel.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -26,18 +25,25 @@ constexpr std::size_t kParallelItems = 4096;
 using Range = std::span<BuildItem>;
 
 /// Twice the centroid, in double: exact.
-double centroid(const BuildItem& item, std::size_t axis) {
+Vec3d centroid(const BuildItem& item) {
+  return item.box.low.cast<double>() + item.box.high.cast<double>();
+}
+double centroid(const BuildItem& item, Eigen::Index axis) {
   return static_cast<double>(item.box.low[axis]) + static_cast<double>(item.box.high[axis]);
 }
 
-std::size_t longest_axis(Range items) {
-  std::array<double, 3> extents{};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto [least, most] =
-        std::ranges::minmax_element(items, {}, [axis](const BuildItem& item) { return centroid(item, axis); });
-    extents[axis] = centroid(*most, axis) - centroid(*least, axis);
+/// The first of equals.
+Eigen::Index longest_axis(Range items) {
+  Vec3d low = centroid(items.front());
+  Vec3d high = low;
+  for (const BuildItem& item : items) {
+    const Vec3d here = centroid(item);
+    low = low.cwiseMin(here);
+    high = high.cwiseMax(here);
   }
-  return static_cast<std::size_t>(std::ranges::max_element(extents) - extents.begin());
+  Eigen::Index longest = 0;
+  (high - low).maxCoeff(&longest);
+  return longest;
 }
 
 class MedianBuild {
@@ -88,7 +94,7 @@ class MedianBuild {
   }
 
   static std::size_t split(Range items) {
-    const std::size_t axis = longest_axis(items);
+    const Eigen::Index axis = longest_axis(items);
     const std::size_t half = items.size() / 2;
     std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(half), items.end(),
                      [axis](const BuildItem& a, const BuildItem& b) {

@@ -52,7 +52,7 @@ struct BoxEntry {
 [[nodiscard]] inline BoxEntry meet(const Box& box, const BoxRay& ray, float t_max) {
   float near = ray.t_min;
   float far = t_max;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const float to_near = (ray.negative[axis] ? box.high[axis] : box.low[axis]) - ray.origin_near[axis];
     const float to_far = (ray.negative[axis] ? box.low[axis] : box.high[axis]) - ray.origin_far[axis];
     float enter = to_near * ray.inverse_near[axis];
@@ -88,7 +88,7 @@ namespace detail {
   constexpr auto kSmallestNormal = static_cast<double>(std::numeric_limits<float>::min());
   BoxRay ray;
   ray.t_min = t_min;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const double o = origin[axis];
     const double d = direction[axis];
     const bool negative = std::signbit(d);

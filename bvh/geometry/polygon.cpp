@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <Eigen/Geometry>
+
 #include "bvh/geometry/rounding.hpp"
 
 namespace rayreplay::bvh {
@@ -13,12 +15,9 @@ using Point = Polygon::Point;
 
 /// Intersection of the edge with the plane. `inner` and `outer` are on different sides, so the result does not depend
 /// on the edge's direction.
-Point crossing(const Point& inner, const Point& outer, std::size_t axis, double position) {
+Point crossing(const Point& inner, const Point& outer, unsigned axis, double position) {
   const double share = (position - inner[axis]) / (outer[axis] - inner[axis]);
-  Point point;
-  for (std::size_t k = 0; k < 3; ++k) {
-    point[k] = inner[k] + share * (outer[k] - inner[k]);
-  }
+  Point point = inner + share * (outer - inner);
   point[axis] = position;
   return point;
 }
@@ -28,16 +27,14 @@ struct Bounds {
   Point high{-kFar, -kFar, -kFar};
 
   void extend(const Point& point) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      low[k] = std::min(low[k], point[k]);
-      high[k] = std::max(high[k], point[k]);
-    }
+    low = low.cwiseMin(point);
+    high = high.cwiseMax(point);
   }
   /// Rounded outward, with a margin for the rounding of eight clips in sequence.
   [[nodiscard]] Box outward() const {
     constexpr double kRounding = 0x1p-48;
     Box box;
-    for (std::size_t k = 0; k < 3 && low[0] <= high[0]; ++k) {
+    for (unsigned k = 0; k < 3 && low[0] <= high[0]; ++k) {
       box.low[k] = round_down(low[k] - std::abs(low[k]) * kRounding);
       box.high[k] = round_up(high[k] + std::abs(high[k]) * kRounding);
     }
@@ -50,15 +47,15 @@ struct Bounds {
 
 }  // namespace
 
-void Polygon::clip(const Box& box, std::size_t first_axis) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::size_t axis = (first_axis + i) % 3;
+void Polygon::clip(const Box& box, unsigned first_axis) {
+  for (unsigned i = 0; i < 3; ++i) {
+    const unsigned axis = (first_axis + i) % 3;
     clip(axis, -1, -static_cast<double>(box.low[axis]));
     clip(axis, 1, static_cast<double>(box.high[axis]));
   }
 }
 
-void Polygon::clip(std::size_t axis, double sign, double position) {
+void Polygon::clip(unsigned axis, double sign, double position) {
   const auto outside = [&](const Point& point) { return sign * point[axis] > position; };
   bool any = false;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -67,8 +64,7 @@ void Polygon::clip(std::size_t axis, double sign, double position) {
   if (!any) {
     return;
   }
-  std::array<Point, kMost> points;
-  std::copy_n(points_.begin(), count_, points.begin());
+  const std::array<Point, kMost> points = points_;
   const std::size_t count = count_;
   count_ = 0;
   // Rounding may make a sliver slightly concave; the number of vertices still stays within the limit.
@@ -89,7 +85,7 @@ void Polygon::clip(std::size_t axis, double sign, double position) {
   }
 }
 
-void Polygon::split_bounds(std::size_t axis, double position, Box& below, Box& above) const {
+void Polygon::split_bounds(unsigned axis, double position, Box& below, Box& above) const {
   Bounds lower;
   Bounds upper;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -116,17 +112,9 @@ void Polygon::split_bounds(std::size_t axis, double position, Box& below, Box& a
 }
 
 double Polygon::double_area() const {
-  Point sum{};
+  Point sum;
   for (std::size_t i = 2; i < count_; ++i) {
-    Point u;
-    Point v;
-    for (std::size_t k = 0; k < 3; ++k) {
-      u[k] = points_[i - 1][k] - points_[0][k];
-      v[k] = points_[i][k] - points_[0][k];
-    }
-    for (std::size_t k = 0; k < 3; ++k) {
-      sum[k] += u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-    }
+    sum += (points_[i - 1] - points_[0]).cross(points_[i] - points_[0]);
   }
   return std::hypot(sum[0], sum[1], sum[2]);
 }

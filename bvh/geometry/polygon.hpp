@@ -14,7 +14,7 @@ namespace rayreplay::bvh {
 
 class Polygon {
  public:
-  using Point = std::array<double, 3>;
+  using Point = Vec3d;
 
   Polygon(const Point& a, const Point& b, const Point& c) : points_{a, b, c}, count_(3) {}
 
@@ -22,19 +22,19 @@ class Polygon {
     return count_ == 0;
   }
   /// Keeps the part inside the box. `axis`: the one that cuts off most, to save work.
-  void clip(const Box& box, std::size_t first_axis = 0);
+  void clip(const Box& box, unsigned first_axis = 0);
   /// The boxes of the parts on either side of a plane across the axis, equal to their `bounds`.
-  void split_bounds(std::size_t axis, double position, Box& below, Box& above) const;
+  void split_bounds(unsigned axis, double position, Box& below, Box& above) const;
   /// Twice the area: |Σ cross products| of the fan around the first vertex.
   [[nodiscard]] double double_area() const;
-  /// The box around it, rounded outward; empty for an empty polygon.
+  /// The polygon's box, rounded outward; empty for an empty polygon.
   [[nodiscard]] Box bounds() const;
 
  private:
   static constexpr std::size_t kMost = 3 + 6 + 2;
 
   /// Keeps sign · x <= position.
-  void clip(std::size_t axis, double sign, double position);
+  void clip(unsigned axis, double sign, double position);
 
   std::array<Point, kMost> points_;
   std::size_t count_;

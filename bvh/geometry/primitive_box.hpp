@@ -4,7 +4,6 @@
 // the reason (scene.hpp lists them). O(1).
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,25 +19,18 @@ struct PrimitiveBox {
   PrimitiveState state = PrimitiveState::Active;
 };
 
-[[nodiscard]] inline bool is_finite(const float* values, std::size_t count) {
-  bool finite = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    finite = finite && std::isfinite(values[i]);
-  }
-  return finite;
-}
-
 [[nodiscard]] inline PrimitiveBox box_of(const trace::Geometry& geometry, std::size_t primitive) {
+  using Row = Eigen::Map<const Vec3>;
   PrimitiveBox result;
   if (geometry.type == trace::GeometryType::Boxes) {
     const float* row = &geometry.boxes[primitive * 6];
-    if (!is_finite(row, 6)) {
+    const Box box{Row(row), Row(row + 3)};
+    if (!box.low.allFinite() || !box.high.allFinite()) {
       result.state = PrimitiveState::BoxNotFinite;
-    } else if (row[0] > row[3] || row[1] > row[4] || row[2] > row[5]) {
+    } else if (box.empty()) {
       result.state = PrimitiveState::BoxInverted;
     } else {
-      result.box.low = {row[0], row[1], row[2]};
-      result.box.high = {row[3], row[4], row[5]};
+      result.box = box;
     }
     return result;
   }
@@ -50,12 +42,12 @@ struct PrimitiveBox {
   }
   Box box;
   for (std::size_t corner = 0; corner < 3; ++corner) {
-    const float* at = &geometry.vertices[std::size_t{corners[corner]} * 3];
-    if (!is_finite(at, 3)) {
+    const Row at(&geometry.vertices[std::size_t{corners[corner]} * 3]);
+    if (!at.allFinite()) {
       result.state = PrimitiveState::TriangleNotFinite;
       return result;
     }
-    box.extend({{at[0], at[1], at[2]}, {at[0], at[1], at[2]}});
+    box.extend({at, at});
   }
   result.box = box;
   return result;

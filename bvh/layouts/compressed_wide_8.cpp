@@ -37,13 +37,13 @@ CompressedWide8Node make_node(const Tree& tree, const Placement& placement, std:
   node.origin = grid.origin;
   node.exponent = grid.exponent;
   node.first_reference = first_reference;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     node.low[axis].fill(Grid::kLastPlane);
   }
   std::uint32_t offset = 0;
   for (std::size_t slot = 0; slot < source.child_count; ++slot) {
     const TreeChild& child = tree.children[source.first_child + slot];
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       node.low[axis][slot] = grid.below(axis, child.box.low[axis]);
       node.high[axis][slot] = grid.above(axis, child.box.high[axis]);
     }

@@ -50,7 +50,7 @@ struct Grid {
   /// The grid with the box's lower corner as origin.
   [[nodiscard]] static Grid fit(const Box& box) {
     Grid grid;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       grid.origin[axis] = std::max(box.low[axis], std::numeric_limits<float>::lowest());
       const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(grid.origin[axis]);
       if (extent > 0) {

@@ -24,7 +24,7 @@ Half4Node make_half_node(const Tree& tree, const Placement& placement, std::uint
     node.child_bits[slot] = child.is_leaf()
                                 ? Half4Node::kLeaf | (child.count - 1) << Half4Node::kCountShift | child.index
                                 : placement.place[child.index];
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       node.planes[slot][0][axis] = half_below(child.box.low[axis]);
       node.planes[slot][1][axis] = half_above(child.box.high[axis]);
     }

@@ -44,7 +44,7 @@ Quantised6Node make_node(const TreeWithLeafBlocks& source, const Placement& plac
   }
   for (std::size_t slot = 0; slot < from.child_count; ++slot) {
     const TreeChild& child = tree.children[from.first_child + slot];
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       node.planes[axis][0][slot] = grid.below(axis, child.box.low[axis]);
       node.planes[axis][1][slot] = grid.above(axis, child.box.high[axis]);
     }

@@ -60,7 +60,7 @@ struct alignas(64) Quantised6Node {
   }
   [[nodiscard]] Box box(std::size_t slot) const {
     Box box;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       const float step = grid_step(exponent[axis]);
       box.low[axis] = grid_plane(origin[axis], step, planes[axis][0][slot]);
       box.high[axis] = grid_plane(origin[axis], step, planes[axis][1][slot]);

@@ -37,7 +37,7 @@ class WideLayout final : public Layout {
   [[nodiscard]] static WideNode<W> make_node(const Tree& tree, const Placement& placement, std::uint32_t number) {
     constexpr float kFar = std::numeric_limits<float>::infinity();
     WideNode<W> node;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       node.low[axis].fill(kFar);
       node.high[axis].fill(-kFar);
     }
@@ -46,7 +46,7 @@ class WideLayout final : public Layout {
     const TreeNode& source = tree.nodes[number];
     for (std::size_t slot = 0; slot < source.child_count; ++slot) {
       const TreeChild& child = tree.children[source.first_child + slot];
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         node.low[axis][slot] = child.box.low[axis];
         node.high[axis][slot] = child.box.high[axis];
       }

@@ -25,26 +25,20 @@ class BoxSurface {
     return part_;
   }
   void clip(const Box& box) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      part_.low[axis] = std::max(part_.low[axis], box.low[axis]);
-      part_.high[axis] = std::min(part_.high[axis], box.high[axis]);
-    }
+    part_ = intersection(part_, box);
   }
   [[nodiscard]] double area() const {
+    const Vec3d extent = extents(part_);
     double sum = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       const double faces =
           (part_.low[axis] == whole_.low[axis] ? 1 : 0) + (part_.high[axis] == whole_.high[axis] ? 1 : 0);
-      sum += faces * extent((axis + 1) % 3) * extent((axis + 2) % 3);
+      sum += faces * extent[(axis + 1) % 3] * extent[(axis + 2) % 3];
     }
     return sum;
   }
 
  private:
-  [[nodiscard]] double extent(std::size_t axis) const {
-    return static_cast<double>(part_.high[axis]) - static_cast<double>(part_.low[axis]);
-  }
-
   Box whole_;
   Box part_;
 };
@@ -64,11 +58,7 @@ class TriangleSurface {
       return;
     }
     polygon_.clip(box);
-    const Box left = polygon_.bounds();
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      bounds_.low[axis] = std::max({bounds_.low[axis], left.low[axis], box.low[axis]});
-      bounds_.high[axis] = std::min({bounds_.high[axis], left.high[axis], box.high[axis]});
-    }
+    bounds_ = intersection(intersection(bounds_, polygon_.bounds()), box);
   }
   [[nodiscard]] double area() const {
     return polygon_.double_area() / 2;
@@ -77,7 +67,7 @@ class TriangleSurface {
  private:
   static Polygon::Point corner(const trace::Geometry& geometry, std::size_t primitive, std::size_t which) {
     const float* at = &geometry.vertices[std::size_t{geometry.indices[primitive * 3 + which]} * 3];
-    return {static_cast<double>(at[0]), static_cast<double>(at[1]), static_cast<double>(at[2])};
+    return Eigen::Map<const Vec3>(at).cast<double>();
   }
 
   Polygon polygon_;
@@ -100,12 +90,7 @@ Surface surface_of(const PreparedScene& scene, std::size_t level, std::uint32_t 
 }
 
 bool overlap(const Box& a, const Box& b) {
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (a.low[axis] > b.high[axis] || b.low[axis] > a.high[axis]) {
-      return false;
-    }
-  }
-  return true;
+  return !(a.low.array() > b.high.array()).any() && !(b.low.array() > a.high.array()).any();
 }
 
 /// The leaves of a subtree, and the leaves of an item. Leaves are numbered in depth-first order.

@@ -13,7 +13,7 @@
 namespace rayreplay::bvh {
 namespace {
 
-std::array<double, 3> widened(const std::array<float, 3>& values) {
+std::array<double, 3> widened(const Vec3& values) {
   return {static_cast<double>(values[0]), static_cast<double>(values[1]), static_cast<double>(values[2])};
 }
 
@@ -40,14 +40,8 @@ std::uint64_t leaves_met(const Tree& tree, const QualityRay& segment, std::vecto
 }
 
 bool can_be_followed(const QualityRay& ray) {
-  bool moves = false;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (!std::isfinite(ray.origin[axis]) || !std::isfinite(ray.direction[axis])) {
-      return false;
-    }
-    moves = moves || ray.direction[axis] != 0;
-  }
-  return moves && std::isfinite(ray.t_min) && ray.t_min <= ray.t_max;
+  return ray.origin.allFinite() && ray.direction.allFinite() && ray.direction != Vec3::Zero() &&
+         std::isfinite(ray.t_min) && ray.t_min <= ray.t_max;
 }
 
 /// splitmix64
@@ -60,13 +54,12 @@ class Random {
     return static_cast<double>(split_mix_finish(state_) >> 11U) * 0x1p-52 - 1.0;
   }
   /// Uniform on the unit sphere: a random point of the ball, normalised.
-  std::array<double, 3> direction() {
+  Vec3d direction() {
     for (;;) {
-      const std::array<double, 3> point{unit(), unit(), unit()};
-      const double square = point[0] * point[0] + point[1] * point[1] + point[2] * point[2];
+      const Vec3d point{unit(), unit(), unit()};
+      const double square = dot(point, point);
       if (square <= 1 && square > 0x1p-40) {
-        const double length = std::sqrt(square);
-        return {point[0] / length, point[1] / length, point[2] / length};
+        return point / std::sqrt(square);
       }
     }
   }
@@ -126,24 +119,17 @@ std::vector<QualityRay> random_rays(const Box& bounds, std::size_t count, std::u
   if (bounds.empty()) {
     return rays;
   }
-  std::array<double, 3> centre{};
-  double square = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double half = static_cast<double>(bounds.high[axis]) / 2 - static_cast<double>(bounds.low[axis]) / 2;
-    centre[axis] = static_cast<double>(bounds.low[axis]) + half;
-    square += half * half;
-  }
-  const double radius = std::sqrt(square);
+  const Vec3d half = bounds.high.cast<double>() / 2 - bounds.low.cast<double>() / 2;
+  const Vec3d centre = bounds.low.cast<double>() + half;
+  const double radius = std::sqrt(dot(half, half));
   Random random(seed);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::array<double, 3> from = random.direction();
-    const std::array<double, 3> to = random.direction();
+    const Vec3d from = random.direction();
+    const Vec3d to = random.direction();
     QualityRay ray;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      ray.origin[axis] = static_cast<float>(centre[axis] + radius * from[axis]);
-      // Also for a scene that is a point: lines through it.
-      ray.direction[axis] = static_cast<float>((radius > 0 ? radius : 1) * (to[axis] - from[axis]));
-    }
+    ray.origin = (centre + radius * from).cast<float>();
+    // Also for a scene that is a point: lines through it.
+    ray.direction = ((radius > 0 ? radius : 1) * (to - from)).cast<float>();
     ray.t_max = 1;
     if (can_be_followed(ray)) {
       rays.push_back(ray);
@@ -155,17 +141,14 @@ std::vector<QualityRay> random_rays(const Box& bounds, std::size_t count, std::u
 std::vector<QualityRay> to_object(const SceneInstance& instance, std::span<const QualityRay> rays) {
   std::vector<QualityRay> result(rays.begin(), rays.end());
   for (QualityRay& ray : result) {
-    const QualityRay world = ray;
-    for (std::size_t row = 0; row < 3; ++row) {
-      double origin = instance.to_object[row * 4 + 3];
-      double direction = 0;
-      for (std::size_t column = 0; column < 3; ++column) {
-        origin += instance.to_object[row * 4 + column] * static_cast<double>(world.origin[column]);
-        direction += instance.to_object[row * 4 + column] * static_cast<double>(world.direction[column]);
-      }
-      ray.origin[row] = static_cast<float>(origin);
-      ray.direction[row] = static_cast<float>(direction);
+    Vec3d origin = instance.to_object.col(3);
+    Vec3d direction;
+    for (unsigned column = 0; column < 3; ++column) {
+      origin += instance.to_object.col(column) * static_cast<double>(ray.origin[column]);
+      direction += instance.to_object.col(column) * static_cast<double>(ray.direction[column]);
     }
+    ray.origin = origin.cast<float>();
+    ray.direction = direction.cast<float>();
   }
   std::erase_if(result, [](const QualityRay& ray) { return !can_be_followed(ray); });
   return result;

@@ -7,8 +7,9 @@
 //         An inner node costs `traversal`, a leaf `intersection` for every reference. Dimensionless.
 //   EPO   Σ over nodes  cost of the node · (area of surfaces inside the node's box that do not belong to its
 //         subtree) / area of all surfaces: the cost of overlap for the end points of rays. Triangles are clipped
-//         exactly (in double). A box counts with its own surface, face by face; an instance with its world box's.
-//         Parts of a primitive that spatial splits put into several subtrees belong to each of them.
+//         exactly (in double). The surface of a box primitive is that of its box, face by face; the surface of an
+//         instance is that of its world box. Parts of a primitive that spatial splits put into several subtrees belong
+//         to each of them.
 //   LCV   standard deviation, over the given rays, of the number of leaves that a ray meets, if it enters all boxes
 //         of the tree that the segment [t_min, t_max] meets (no hit shortens it). Rays that meet none count with 0.
 //
@@ -17,7 +18,6 @@
 // order, so the result is the same for any number of threads. O(n log n) in ordinary scenes, parallel.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,8 +36,8 @@ struct QualityCosts {
 
 /// A ray in the space of the level.
 struct QualityRay {
-  std::array<float, 3> origin{};
-  std::array<float, 3> direction{};
+  Vec3 origin;
+  Vec3 direction;
   float t_min = 0;
   float t_max = 0;
 };

@@ -50,7 +50,7 @@ struct DrawnBox {
 /// One level in the scene.
 struct Placed {
   const Level* level = nullptr;
-  const float* transform = nullptr;  ///< null: world space already
+  const std::array<float, 12>* transform = nullptr;  ///< null: world space already
   std::int32_t instance = kTop;
   std::int32_t blas = kTop;
 };
@@ -67,8 +67,8 @@ class Walk {
       const SceneInstance& instance = bvh_.scene.instances[i];
       if (instance.active) {
         const auto number = static_cast<std::uint32_t>(i);
-        walk({&bvh_.bottoms[instance.blas], bvh_.scene.source(number).transform.data(),
-              static_cast<std::int32_t>(number), static_cast<std::int32_t>(instance.blas)},
+        walk({&bvh_.bottoms[instance.blas], &bvh_.scene.source(number).transform, static_cast<std::int32_t>(number),
+              static_cast<std::int32_t>(instance.blas)},
              use);
       }
     }
@@ -121,23 +121,23 @@ float to_float(double value) {
   return static_cast<float>(std::clamp(value, -kLargest, kLargest));
 }
 
+Vec3d moved(const Transformd& transform, const Vec3d& point) {
+  return {dot(transform.row(0), point) + transform(0, 3), dot(transform.row(1), point) + transform(1, 3),
+          dot(transform.row(2), point) + transform(2, 3)};
+}
+
 std::array<float, 3 * kCorners> corners(const Placed& placed, const Box& box) {
   const Box shown = finite_box(box, placed.level->bounds);
   std::array<float, 3 * kCorners> result;
   for (std::size_t corner = 0; corner < kCorners; ++corner) {
-    std::array<double, 3> point;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    Vec3d point;
+    for (unsigned axis = 0; axis < 3; ++axis) {
       point[axis] = static_cast<double>(kCorner[corner][axis] ? shown.high[axis] : shown.low[axis]);
     }
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      double value = point[axis];
-      if (placed.transform != nullptr) {
-        const float* row = placed.transform + 4 * axis;
-        value = static_cast<double>(row[0]) * point[0] + static_cast<double>(row[1]) * point[1] +
-                static_cast<double>(row[2]) * point[2] + static_cast<double>(row[3]);
-      }
-      result[3 * corner + axis] = to_float(value);
+    if (placed.transform != nullptr) {
+      point = moved(as_transform(*placed.transform).cast<double>(), point);
     }
+    Eigen::Map<Vec3>(result.data() + 3 * corner) = point.unaryExpr(&to_float);
   }
   return result;
 }
@@ -259,7 +259,8 @@ class Writer {
     }
   }
 
-  /// One T a box. The head says where the block of byte count and values lies, which is written after all heads.
+  /// One T a box. The header of an array has the offset of its block (byte count and values), which follows all
+  /// headers.
   template <class T, class Value>
   void array(const char* type, const char* name, int components, Value value) {
     out_ << fmt::format(

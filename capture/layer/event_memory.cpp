@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30U;
 constexpr std::uint64_t kMostMemoryOfCpu = std::uint64_t{512} << 20U;
-constexpr std::uint64_t kAlignment = 16;
+constexpr std::uint64_t kEventAlignment = 16;
 constexpr VkBufferUsageFlags kCopied = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
 std::uint64_t default_memory(const Device& device) {
@@ -29,7 +29,7 @@ std::uint64_t wanted_bytes(const Device& device) {
   if (!options().record) {
     return 0;
   }
-  return (options().memory != 0 ? options().memory : default_memory(device)) / kAlignment * kAlignment;
+  return (options().memory != 0 ? options().memory : default_memory(device)) / kEventAlignment * kEventAlignment;
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void EventMemory::allocate() {
   while (bytes >= kLeastMemory && device_.events.buffer == VK_NULL_HANDLE) {
     device_.events = device_.allocate_device(bytes, kCopied);
     if (device_.events.buffer == VK_NULL_HANDLE) {
-      bytes = bytes / 2 / kAlignment * kAlignment;
+      bytes = bytes / 2 / kEventAlignment * kEventAlignment;
     }
   }
   device_.events_words = device_.events.bytes / sizeof(std::uint32_t);

@@ -11,11 +11,11 @@ namespace rayreplay::layer {
 namespace {
 
 // Also a multiple of nonCoherentAtomSize, which is at most 256.
-constexpr VkDeviceSize kAlignment = 256;
+constexpr VkDeviceSize kMapAlignment = 256;
 constexpr VkDeviceSize kBlockBytes = VkDeviceSize{1} << 20U;
 
 constexpr VkDeviceSize aligned(VkDeviceSize bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + kMapAlignment - 1) / kMapAlignment * kMapAlignment;
 }
 
 }  // namespace

@@ -19,24 +19,21 @@ using trace::EventKind;
 constexpr unsigned kFlipFacing = 2;  // VK_GEOMETRY_INSTANCE_TRIANGLE_FLIP_FACING_BIT_KHR
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::array<double, 12> invert(const std::array<float, 12>& m) {
-  const auto at = [&](std::size_t row, std::size_t column) { return static_cast<double>(m.at(row * 4 + column)); };
-  const auto minor = [&](std::size_t r0, std::size_t c0, std::size_t r1, std::size_t c1) {
-    return at(r0, c0) * at(r1, c1) - at(r0, c1) * at(r1, c0);
-  };
-  const std::array<double, 9> adjugate{minor(1, 1, 2, 2), minor(2, 1, 0, 2), minor(0, 1, 1, 2),
-                                       minor(1, 2, 2, 0), minor(0, 0, 2, 2), minor(1, 0, 0, 2),
-                                       minor(1, 0, 2, 1), minor(2, 0, 0, 1), minor(0, 0, 1, 1)};
-  const double determinant = at(0, 0) * adjugate[0] + at(0, 1) * adjugate[3] + at(0, 2) * adjugate[6];
-  std::array<double, 12> inverse{};
-  for (std::size_t row = 0; row < 3; ++row) {
-    double offset = 0;
-    for (std::size_t column = 0; column < 3; ++column) {
-      const double value = adjugate.at(row * 3 + column) / determinant;
-      inverse.at(row * 4 + column) = value;
-      offset -= value * at(column, 3);
+Transformd invert(const std::array<float, 12>& rows) {
+  const Transformd m = as_transform(rows).cast<double>();
+  const Vec3d x = m.col(0);
+  const Vec3d y = m.col(1);
+  const Vec3d z = m.col(2);
+  Eigen::Matrix3d adjugate;
+  adjugate << y.cross(z).transpose(), z.cross(x).transpose(), x.cross(y).transpose();
+  const double determinant = dot(m.row(0), adjugate.col(0));
+  Transformd inverse;
+  for (Eigen::Index row = 0; row < 3; ++row) {
+    for (Eigen::Index column = 0; column < 3; ++column) {
+      const double value = adjugate(row, column) / determinant;
+      inverse(row, column) = value;
+      inverse(row, 3) -= value * m(column, 3);
     }
-    inverse.at(row * 4 + 3) = offset;
   }
   return inverse;
 }
@@ -132,12 +129,8 @@ struct Accelerator::Callbacks {
                                    primitive, root.hit_kind);
     }
     if (!is_opaque_in(traversal, geometry, instance)) {
-      const auto coordinate = [&](std::size_t axis) {
-        const double point = ray.origin[axis] + static_cast<double>(root.t) * ray.direction[axis];
-        return static_cast<float>((point - static_cast<double>(sphere[axis])) / static_cast<double>(sphere[3]));
-      };
-      const Vec3 normal{coordinate(0), coordinate(1), coordinate(2)};
-      if (!call_any_hit(traversal, record, instance, primitive, root.t, root.hit_kind, sphere_texture_point(normal))) {
+      const TexturePoint point = sphere_texture_point(sphere_normal(ray, root.t, sphere));
+      if (!call_any_hit(traversal, record, instance, primitive, root.t, root.hit_kind, point)) {
         return {};
       }
     }
@@ -406,13 +399,13 @@ namespace {
 
 RTCRay embree_ray(const Ray& ray) {
   RTCRay result{};
-  result.org_x = ray.origin.x;
-  result.org_y = ray.origin.y;
-  result.org_z = ray.origin.z;
+  result.org_x = ray.origin.x();
+  result.org_y = ray.origin.y();
+  result.org_z = ray.origin.z();
   result.tnear = ray.t_min;
-  result.dir_x = ray.direction.x;
-  result.dir_y = ray.direction.y;
-  result.dir_z = ray.direction.z;
+  result.dir_x = ray.direction.x();
+  result.dir_y = ray.direction.y();
+  result.dir_z = ray.direction.z();
   result.tfar = ray.t_max;
   result.mask = 0xFFFF'FFFFU;
   return result;

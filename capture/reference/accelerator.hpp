@@ -14,7 +14,6 @@
 // shader table must outlive it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -46,7 +45,7 @@ class Accelerator {
   [[nodiscard]] bool occluded(const Ray& ray, Recorder* recorder) const;
 
   struct InstanceRecord {
-    std::array<double, 12> to_object{};
+    Transformd to_object;
     bool identity = false;
     bool flip_facing = false;
     std::uint32_t first_geometry = 0;
@@ -79,7 +78,7 @@ class Accelerator {
   RTCScene top_ = nullptr;
 };
 
-/// What Embree runs on here: "3.13.5" and "avx2" (or the best below it).
+/// Embree's version and instruction set: "3.13.5" and "avx2", or the best set below it.
 [[nodiscard]] std::string embree_version();
 [[nodiscard]] std::string embree_isa();
 

@@ -19,8 +19,8 @@ class CameraRays {
     const float view_height = 2 * static_cast<float>(std::tan(half_angle));
     const float view_width = view_height * (static_cast<float>(width) / static_cast<float>(height));
     const Vec3 back = normalize(camera.from - camera.at);
-    right_ = normalize(cross(camera.up, back));
-    up_ = cross(back, right_);
+    right_ = normalize(camera.up.cross(back));
+    up_ = back.cross(right_);
     horizontal_ = right_ * (camera.focus_distance * view_width);
     vertical_ = up_ * (camera.focus_distance * view_height);
     top_left_ = vertical_ / 2 - horizontal_ / 2 - back * camera.focus_distance;
@@ -31,7 +31,7 @@ class CameraRays {
     Vec3 offset{0, 0, 0};
     if (lens_radius_ > 0) {
       const Vec3 lens = random.in_unit_disk() * lens_radius_;
-      offset = right_ * lens.x + up_ * lens.y;
+      offset = right_ * lens.x() + up_ * lens.y();
     }
     return {from_ + offset, normalize(top_left_ + horizontal_ * s - vertical_ * t - offset), t_min, t_max};
   }

@@ -1,4 +1,4 @@
-// The differences between Embree 3 and Embree 4, and nothing else.
+// Adapters for the differences between Embree 3 and Embree 4.
 #pragma once
 
 #if __has_include(<embree3/rtcore.h>)

@@ -18,14 +18,14 @@ class Integrator {
   Integrator& operator=(const Integrator&) = delete;
   virtual ~Integrator() = default;
 
-  /// Whether it makes occlusion calls in this scene: the pipeline then has a second miss shader.
+  /// Whether the integrator traces shadow rays in this scene. The pipeline then has a second miss shader.
   [[nodiscard]] virtual bool casts_shadow_rays(const Lights& lights, const PipelineSettings& settings) const = 0;
   [[nodiscard]] virtual Vec3 radiance(Ray camera_ray, Pipeline& pipeline, Random& random) const = 0;
 };
 
 /// Radiance of a ray that hits nothing.
-[[nodiscard]] inline Vec3 sky_radiance(const Sky& sky, Vec3 unit_direction) {
-  return lerp(sky.bottom, sky.top, 0.5F * (unit_direction.y + 1));
+[[nodiscard]] inline Vec3 sky_radiance(const Sky& sky, const Vec3& unit_direction) {
+  return lerp(sky.bottom, sky.top, 0.5F * (unit_direction.y() + 1));
 }
 
 }  // namespace rayreplay::reference

@@ -17,17 +17,16 @@ struct Corners {
 
 Corners world_corners(const RenderScene& scene, std::uint32_t instance, const SceneGeometry& geometry,
                       std::uint32_t primitive) {
-  const auto& transform = scene.instances[instance].transform;
+  const Transform to_world = as_transform(scene.instances[instance].transform);
   const auto corner = [&](std::size_t k) {
     const std::uint32_t index = geometry.geometry.indices[std::size_t{primitive} * 3 + k];
-    const float* p = &geometry.geometry.vertices[std::size_t{index} * 3];
-    return transform_point(transform, {p[0], p[1], p[2]});
+    return transform_point(to_world, Vec3(&geometry.geometry.vertices[std::size_t{index} * 3]));
   };
   return {corner(0), corner(1), corner(2)};
 }
 
 float triangle_area(const Corners& t) {
-  return 0.5F * length(cross(t.b - t.a, t.c - t.a));
+  return 0.5F * length((t.b - t.a).cross(t.c - t.a));
 }
 
 }  // namespace
@@ -51,12 +50,12 @@ Lights::Lights(const RenderScene& scene) : scene_(&scene) {
         if (geometry.geometry.type == trace::GeometryType::Triangles) {
           area = triangle_area(world_corners(scene, instance, geometry, primitive));
         } else {
-          // Any positive measure of size keeps the estimate unbiased; this one is exact for similarity transforms.
-          const float radius = length(transform_vector(scene.instances[instance].transform,
+          // Any positive weight keeps the estimate unbiased; this weight is exact for similarity transforms.
+          const float radius = length(transform_vector(as_transform(scene.instances[instance].transform),
                                                        {geometry.spheres[std::size_t{primitive} * 4 + 3], 0, 0}));
           area = 4 * kPi * radius * radius;
         }
-        const double power = static_cast<double>(area) * static_cast<double>(max_component(material.color));
+        const double power = static_cast<double>(area) * static_cast<double>(material.color.maxCoeff());
         if (power > 0 && std::isfinite(power)) {
           sum += power;
           lights_.push_back({instance, g, primitive, power, sum});
@@ -90,27 +89,27 @@ LightSample Lights::on_triangle(const Light& light, Random& random) const {
   const Material& material = material_of(*scene_, geometry, light.primitive);
   LightSample sample;
   sample.point = corners.a * (1 - u - v) + corners.b * u + corners.c * v;
-  sample.normal = normalize(cross(corners.b - corners.a, corners.c - corners.a));
+  sample.normal = normalize((corners.b - corners.a).cross(corners.c - corners.a));
   sample.two_sided = true;
-  sample.radiance =
-      material.color * look_up(*scene_, material, triangle_texture_point(geometry, light.primitive, u, v)).color;
+  sample.radiance = material.color.cwiseProduct(
+      look_up(*scene_, material, triangle_texture_point(geometry, light.primitive, u, v)).color);
   sample.inverse_density = triangle_area(corners);
   return sample;
 }
 
 LightSample Lights::on_sphere(const Light& light, Random& random) const {
   const SceneGeometry& geometry = scene_->geometries[light.geometry];
-  const auto& transform = scene_->instances[light.instance].transform;
+  const Transform to_world = as_transform(scene_->instances[light.instance].transform);
   const float* sphere = &geometry.spheres[std::size_t{light.primitive} * 4];
   const Vec3 outward = random.unit_vector();
   const Material& material = material_of(*scene_, geometry, light.primitive);
   // The cofactor matrix applied to a unit normal is the ratio of world to object area there.
-  const Vec3 area_normal = transform_normal(transform, outward);
+  const Vec3 area_normal = transform_normal(to_world, outward);
   const Vec3 unit = normalize(area_normal);
   LightSample sample;
-  sample.point = transform_point(transform, Vec3{sphere[0], sphere[1], sphere[2]} + outward * sphere[3]);
-  sample.normal = determinant(transform) < 0 ? -unit : unit;
-  sample.radiance = material.color * look_up(*scene_, material, sphere_texture_point(outward)).color;
+  sample.point = transform_point(to_world, Vec3(sphere) + outward * sphere[3]);
+  sample.normal = is_mirroring(to_world) ? -unit : unit;
+  sample.radiance = material.color.cwiseProduct(look_up(*scene_, material, sphere_texture_point(outward)).color);
   sample.inverse_density = 4 * kPi * sphere[3] * sphere[3] * length(area_normal);
   return sample;
 }

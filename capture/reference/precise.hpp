@@ -6,8 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
 
 #include "capture/reference/vec.hpp"
 
@@ -15,34 +15,32 @@ namespace rayreplay::reference {
 
 /// A ray in the space of its primitive; t is the same in every space.
 struct PreciseRay {
-  std::array<double, 3> origin{};
-  std::array<double, 3> direction{};
-  std::array<double, 3> inverse{};  ///< 1 / direction
-  double margin = 0;                ///< bound on the error of origin
+  Vec3d origin;
+  Vec3d direction;
+  Vec3d inverse;      ///< 1 / direction
+  double margin = 0;  ///< bound on the error of origin
 };
 
-[[nodiscard]] inline PreciseRay precise_ray(Vec3 origin, Vec3 direction) {
+[[nodiscard]] inline PreciseRay precise_ray(const Vec3& origin, const Vec3& direction) {
   PreciseRay ray;
-  ray.origin = {static_cast<double>(origin.x), static_cast<double>(origin.y), static_cast<double>(origin.z)};
-  ray.direction = {static_cast<double>(direction.x), static_cast<double>(direction.y),
-                   static_cast<double>(direction.z)};
-  ray.inverse = {1 / ray.direction[0], 1 / ray.direction[1], 1 / ray.direction[2]};
+  ray.origin = origin.cast<double>();
+  ray.direction = direction.cast<double>();
+  ray.inverse = ray.direction.cwiseInverse();
   return ray;
 }
 
-/// `to_object` is row-major 3×4.
-[[nodiscard]] inline PreciseRay transform_ray(const PreciseRay& world, const std::array<double, 12>& to_object) {
+[[nodiscard]] inline PreciseRay transform_ray(const PreciseRay& world, const Transformd& to_object) {
   PreciseRay ray;
-  for (std::size_t row = 0; row < 3; ++row) {
-    const double* m = &to_object[row * 4];
-    const double a = m[0] * world.origin[0];
-    const double b = m[1] * world.origin[1];
-    const double c = m[2] * world.origin[2];
-    ray.origin[row] = a + b + c + m[3];
-    ray.direction[row] = m[0] * world.direction[0] + m[1] * world.direction[1] + m[2] * world.direction[2];
-    ray.inverse[row] = 1 / ray.direction[row];
-    ray.margin = std::max(ray.margin, 0x1p-50 * (std::abs(a) + std::abs(b) + std::abs(c) + std::abs(m[3])));
+  for (Eigen::Index row = 0; row < 3; ++row) {
+    const double a = to_object(row, 0) * world.origin[0];
+    const double b = to_object(row, 1) * world.origin[1];
+    const double c = to_object(row, 2) * world.origin[2];
+    const double d = to_object(row, 3);
+    ray.origin[row] = a + b + c + d;
+    ray.direction[row] = dot(to_object.row(row), world.direction);
+    ray.margin = std::max(ray.margin, 0x1p-50 * (std::abs(a) + std::abs(b) + std::abs(c) + std::abs(d)));
   }
+  ray.inverse = ray.direction.cwiseInverse();
   return ray;
 }
 
@@ -52,7 +50,7 @@ struct PreciseRay {
   constexpr double kSlack = 0x1p-50;
   auto near = static_cast<double>(t_min);
   auto far = static_cast<double>(t_max);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (Eigen::Index axis = 0; axis < 3; ++axis) {
     const double low = static_cast<double>(box[axis]) - ray.margin - ray.origin[axis];
     const double high = static_cast<double>(box[axis + 3]) + ray.margin - ray.origin[axis];
     if (ray.direction[axis] == 0) {
@@ -80,14 +78,11 @@ struct SphereRoot {
 
 /// The nearer root if it lies in [t_min, t_max], else the farther one if that does. `sphere`: centre x y z, radius.
 [[nodiscard]] inline SphereRoot intersect_sphere(const PreciseRay& ray, const float* sphere, float t_min, float t_max) {
-  const double x = ray.origin[0] - static_cast<double>(sphere[0]);
-  const double y = ray.origin[1] - static_cast<double>(sphere[1]);
-  const double z = ray.origin[2] - static_cast<double>(sphere[2]);
+  const Vec3d from_center = ray.origin - Vec3(sphere).cast<double>();
   const auto radius = static_cast<double>(sphere[3]);
-  const auto& d = ray.direction;
-  const double a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-  const double half_b = x * d[0] + y * d[1] + z * d[2];
-  const double c = x * x + y * y + z * z - radius * radius;
+  const double a = dot(ray.direction, ray.direction);
+  const double half_b = dot(from_center, ray.direction);
+  const double c = dot(from_center, from_center) - radius * radius;
   const double discriminant = half_b * half_b - a * c;
   if (!(discriminant >= 0) || a == 0) {
     return {};
@@ -104,6 +99,12 @@ struct SphereRoot {
   return {};
 }
 
+/// From the sphere's centre to the ray at t, in radii: the outward normal there, but for rounding.
+[[nodiscard]] inline Vec3 sphere_normal(const PreciseRay& ray, float t, const float* sphere) {
+  const Vec3d point = ray.origin + static_cast<double>(t) * ray.direction;
+  return ((point - Vec3(sphere).cast<double>()) / static_cast<double>(sphere[3])).cast<float>();
+}
+
 /// Where the ray pierces the triangle's plane: distance, barycentric weights of the second and third vertex, and
 /// whether it sees the front (vertices counterclockwise in right-handed coordinates; Vulkan says: clockwise in
 /// left-handed ones). `valid` is false for a degenerate triangle or a ray in its plane.
@@ -118,28 +119,18 @@ struct TriangleHit {
 /// Möller and Trumbore 1997, without any epsilon.
 [[nodiscard]] inline TriangleHit intersect_triangle(const PreciseRay& ray, const float* a, const float* b,
                                                     const float* c) {
-  using Triple = std::array<double, 3>;
-  const auto minus = [](const float* p, const float* q) {
-    return Triple{static_cast<double>(p[0]) - static_cast<double>(q[0]),
-                  static_cast<double>(p[1]) - static_cast<double>(q[1]),
-                  static_cast<double>(p[2]) - static_cast<double>(q[2])};
-  };
-  const auto product = [](const Triple& p, const Triple& q) {
-    return Triple{p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]};
-  };
-  const auto scalar = [](const Triple& p, const Triple& q) { return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]; };
-  const Triple edge1 = minus(b, a);
-  const Triple edge2 = minus(c, a);
-  const Triple p = product(ray.direction, edge2);
-  const double determinant = scalar(edge1, p);
+  const Vec3d corner = Vec3(a).cast<double>();
+  const Vec3d edge1 = Vec3(b).cast<double>() - corner;
+  const Vec3d edge2 = Vec3(c).cast<double>() - corner;
+  const Vec3d p = ray.direction.cross(edge2);
+  const double determinant = dot(edge1, p);
   if (determinant == 0) {
     return {};
   }
-  const Triple s{ray.origin[0] - static_cast<double>(a[0]), ray.origin[1] - static_cast<double>(a[1]),
-                 ray.origin[2] - static_cast<double>(a[2])};
-  const Triple q = product(s, edge1);
-  return {true, determinant > 0, scalar(edge2, q) / determinant, scalar(s, p) / determinant,
-          scalar(ray.direction, q) / determinant};
+  const Vec3d s = ray.origin - corner;
+  const Vec3d q = s.cross(edge1);
+  return {true, determinant > 0, dot(edge2, q) / determinant, dot(s, p) / determinant,
+          dot(ray.direction, q) / determinant};
 }
 
 }  // namespace rayreplay::reference

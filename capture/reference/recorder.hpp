@@ -33,12 +33,12 @@ class Recorder {
     }
     auto& rays = data_.rays;
     const std::size_t row = rays_++;
-    rays.origin_x[row] = ray.origin.x;
-    rays.origin_y[row] = ray.origin.y;
-    rays.origin_z[row] = ray.origin.z;
-    rays.direction_x[row] = ray.direction.x;
-    rays.direction_y[row] = ray.direction.y;
-    rays.direction_z[row] = ray.direction.z;
+    rays.origin_x[row] = ray.origin.x();
+    rays.origin_y[row] = ray.origin.y();
+    rays.origin_z[row] = ray.origin.z();
+    rays.direction_x[row] = ray.direction.x();
+    rays.direction_y[row] = ray.direction.y();
+    rays.direction_z[row] = ray.direction.z();
     rays.t_min[row] = ray.t_min;
     rays.t_max[row] = ray.t_max;
     rays.flags[row] = call.flags;

@@ -126,9 +126,9 @@ void check_geometry(const RenderScene& scene, std::size_t id) {
   }
 }
 
-void require_color(Vec3 color, const std::string& where) {
-  if (!is_finite(color) || color.x < 0 || color.y < 0 || color.z < 0) {
-    fail("a colour is negative or not finite", where, fmt::format("{} {} {}", color.x, color.y, color.z),
+void require_color(const Vec3& color, const std::string& where) {
+  if (!color.allFinite() || color.minCoeff() < 0) {
+    fail("a colour is negative or not finite", where, fmt::format("{} {} {}", color.x(), color.y(), color.z()),
          "finite numbers of at least 0");
   }
 }
@@ -188,7 +188,7 @@ void check_structures(const RenderScene& scene) {
            fmt::format("less than {}", scene.blases.size()));
     }
     require_finite(instance.transform, 4, where, "transform");
-    if (is_singular(instance.transform)) {
+    if (is_singular(as_transform(instance.transform))) {
       fail("an instance's transform is singular", where, fmt::format("{}", fmt::join(instance.transform, " ")),
            "a 3x4 matrix that can be inverted");
     }
@@ -201,10 +201,11 @@ void check_structures(const RenderScene& scene) {
 }
 
 void check_camera(const Camera& camera) {
-  const auto place = fmt::format("from {} {} {}, at {} {} {}, up {} {} {}", camera.from.x, camera.from.y, camera.from.z,
-                                 camera.at.x, camera.at.y, camera.at.z, camera.up.x, camera.up.y, camera.up.z);
-  if (!is_finite(camera.from) || !is_finite(camera.at) || !is_finite(camera.up) ||
-      !(length(cross(normalize(camera.at - camera.from), normalize(camera.up))) > 1e-6F)) {
+  const auto place =
+      fmt::format("from {} {} {}, at {} {} {}, up {} {} {}", camera.from.x(), camera.from.y(), camera.from.z(),
+                  camera.at.x(), camera.at.y(), camera.at.z(), camera.up.x(), camera.up.y(), camera.up.z());
+  if (!camera.from.allFinite() || !camera.at.allFinite() || !camera.up.allFinite() ||
+      !(length(normalize(camera.at - camera.from).cross(normalize(camera.up))) > 1e-6F)) {
     fail("the camera has no orientation", "camera", place,
          "finite places that differ, and an up vector that is not along the view");
   }

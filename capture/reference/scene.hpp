@@ -11,13 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "base/vectors.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::reference {
-
-struct Vec3 {
-  float x = 0, y = 0, z = 0;
-};
 
 enum class MaterialKind : std::uint8_t { Diffuse = 0, Metal, Dielectric, Emissive };
 inline constexpr std::size_t kMaterialKinds = 4;
@@ -72,7 +69,7 @@ struct RenderScene {
   std::vector<Texture> textures;
   Camera camera;
   Sky sky;
-  std::vector<std::string> notes;  ///< what was dropped or replaced on import, for people
+  std::vector<std::string> notes;  ///< features that the import dropped or replaced, for display
 };
 
 void check(const RenderScene& scene);

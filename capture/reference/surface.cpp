@@ -9,29 +9,29 @@ namespace rayreplay::reference {
 namespace {
 
 Vec3 point_at(const float* values, std::uint32_t row) {
-  const float* p = values + std::size_t{row} * 3;
-  return {p[0], p[1], p[2]};
+  return Vec3(values + std::size_t{row} * 3);
 }
 
-Vec3 facing(Vec3 normal, Vec3 direction) {
+Vec3 facing(const Vec3& normal, const Vec3& direction) {
   return dot(normal, direction) > 0 ? -normal : normal;
 }
 
 /// The instance's transform of a normal, of unit length; outward stays outward under a mirroring transform.
-Vec3 world_normal(const trace::Instance& instance, bool identity, Vec3 normal) {
+Vec3 world_normal(const trace::Instance& instance, bool identity, const Vec3& normal) {
   if (identity) {
     return normalize(normal);
   }
-  const Vec3 turned = normalize(transform_normal(instance.transform, normal));
-  return determinant(instance.transform) < 0 ? -turned : turned;
+  const Transform to_world = as_transform(instance.transform);
+  const Vec3 turned = normalize(transform_normal(to_world, normal));
+  return is_mirroring(to_world) ? -turned : turned;
 }
 
 void fill_triangle(Surface& surface, const SceneGeometry& geometry, const trace::Instance& instance, bool identity,
-                   const Hit& hit, Vec3 direction) {
+                   const Hit& hit, const Vec3& direction) {
   const std::uint32_t* corner = &geometry.geometry.indices[std::size_t{hit.primitive} * 3];
   const float* vertices = geometry.geometry.vertices.data();
   const Vec3 a = point_at(vertices, corner[0]);
-  const Vec3 face = cross(point_at(vertices, corner[1]) - a, point_at(vertices, corner[2]) - a);
+  const Vec3 face = (point_at(vertices, corner[1]) - a).cross(point_at(vertices, corner[2]) - a);
   surface.geometric_normal = facing(world_normal(instance, identity, face), direction);
   surface.normal = surface.geometric_normal;
   if (!geometry.normals.empty()) {
@@ -49,7 +49,7 @@ void fill_triangle(Surface& surface, const SceneGeometry& geometry, const trace:
 }
 
 /// How far the ray is bent: Snell's law by components, for unit vectors.
-Vec3 refract(Vec3 direction, Vec3 normal, float cosine, float ratio) {
+Vec3 refract(const Vec3& direction, const Vec3& normal, float cosine, float ratio) {
   const Vec3 perpendicular = (direction + normal * cosine) * ratio;
   const float parallel = std::sqrt(std::abs(1 - dot(perpendicular, perpendicular)));
   return perpendicular - normal * parallel;
@@ -63,7 +63,7 @@ float schlick_reflectance(float cosine, float ratio) {
   return r0 + (1 - r0) * (x2 * x2 * x);
 }
 
-Vec3 reflect(Vec3 direction, Vec3 normal) {
+Vec3 reflect(const Vec3& direction, const Vec3& normal) {
   return direction - normal * (2 * dot(direction, normal));
 }
 
@@ -76,13 +76,13 @@ Scattered scatter_diffuse(const Surface& surface, Random& random) {
   return {false, true, direction, surface.color};
 }
 
-Scattered scatter_metal(const Surface& surface, Vec3 direction, Random& random) {
+Scattered scatter_metal(const Surface& surface, const Vec3& direction, Random& random) {
   const Vec3 fuzz = random.in_unit_sphere() * surface.material->fuzz;
   const Vec3 reflected = normalize(reflect(direction, surface.normal) + fuzz);
   return {!(dot(reflected, surface.geometric_normal) > 0), false, reflected, surface.color};
 }
 
-Scattered scatter_dielectric(const Surface& surface, Vec3 direction, Random& random) {
+Scattered scatter_dielectric(const Surface& surface, const Vec3& direction, Random& random) {
   const float index = surface.material->refraction_index;
   const float ratio = surface.front ? 1 / index : index;
   const float cosine = std::min(-dot(direction, surface.normal), 1.0F);
@@ -112,21 +112,17 @@ Surface make_surface(const Accelerator& accelerator, const Ray& ray, const Hit& 
     const PreciseRay world = precise_ray(ray.origin, ray.direction);
     const PreciseRay object = record.identity ? world : transform_ray(world, record.to_object);
     const float* sphere = &geometry.spheres[std::size_t{hit.primitive} * 4];
-    const auto coordinate = [&](std::size_t axis) {
-      const double position = object.origin[axis] + static_cast<double>(hit.t) * object.direction[axis];
-      return static_cast<float>((position - static_cast<double>(sphere[axis])) / static_cast<double>(sphere[3]));
-    };
-    const Vec3 outward{coordinate(0), coordinate(1), coordinate(2)};
+    const Vec3 outward = sphere_normal(object, hit.t, sphere);
     surface.geometric_normal = facing(world_normal(instance, record.identity, outward), ray.direction);
     surface.normal = surface.geometric_normal;
     surface.front = hit.hit_kind == 0;
     point = sphere_texture_point(normalize(outward));
   }
-  surface.color = surface.material->color * look_up(scene, *surface.material, point).color;
+  surface.color = surface.material->color.cwiseProduct(look_up(scene, *surface.material, point).color);
   return surface;
 }
 
-Scattered scatter(const Surface& surface, Vec3 direction, Random& random) {
+Scattered scatter(const Surface& surface, const Vec3& direction, Random& random) {
   switch (surface.material->kind) {
     case MaterialKind::Diffuse:
       return scatter_diffuse(surface, random);

@@ -15,7 +15,7 @@ namespace rayreplay::reference {
 struct Surface {
   Vec3 point;
   Vec3 normal;            ///< for shading: interpolated where the mesh has normals
-  Vec3 geometric_normal;  ///< of the surface itself
+  Vec3 geometric_normal;  ///< of the triangle or sphere, without interpolation
   bool front = true;      ///< the ray comes from outside
   Vec3 color;             ///< the material's, textured
   const Material* material = nullptr;
@@ -31,6 +31,6 @@ struct Scattered {
 };
 
 /// `direction`: of the incoming ray, unit length.
-[[nodiscard]] Scattered scatter(const Surface& surface, Vec3 direction, Random& random);
+[[nodiscard]] Scattered scatter(const Surface& surface, const Vec3& direction, Random& random);
 
 }  // namespace rayreplay::reference

@@ -34,8 +34,8 @@ TexturePoint triangle_texture_point(const SceneGeometry& geometry, std::uint32_t
   return {w * a[0] + u * b[0] + v * c[0], w * a[1] + u * b[1] + v * c[1]};
 }
 
-TexturePoint sphere_texture_point(Vec3 normal) {
-  return {0.5F + 0.5F * normal.x, 0.5F + 0.5F * normal.y};
+TexturePoint sphere_texture_point(const Vec3& normal) {
+  return {0.5F + 0.5F * normal.x(), 0.5F + 0.5F * normal.y()};
 }
 
 Texel look_up(const RenderScene& scene, const Material& material, TexturePoint point) {

@@ -27,7 +27,7 @@ struct Texel {
 [[nodiscard]] TexturePoint triangle_texture_point(const SceneGeometry& geometry, std::uint32_t primitive, float u,
                                                   float v);
 /// `normal`: unit, object space.
-[[nodiscard]] TexturePoint sphere_texture_point(Vec3 normal);
+[[nodiscard]] TexturePoint sphere_texture_point(const Vec3& normal);
 
 /// White and opaque when the material has no texture.
 [[nodiscard]] Texel look_up(const RenderScene& scene, const Material& material, TexturePoint point);
@@ -35,7 +35,7 @@ struct Texel {
 [[nodiscard]] const Material& material_of(const RenderScene& scene, const SceneGeometry& geometry,
                                           std::uint32_t primitive);
 
-/// What the any-hit shaders decide.
+/// The alpha test of the any-hit shaders.
 [[nodiscard]] bool passes_alpha_test(const RenderScene& scene, const SceneGeometry& geometry, std::uint32_t primitive,
                                      TexturePoint point);
 

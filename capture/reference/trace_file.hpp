@@ -1,4 +1,4 @@
-// From a scene to a trace file in one call.
+// Traces a scene into a trace file in one call.
 //
 // Contract: traces as `trace_scene` does and streams the events into a new trace file at `path`, which appears whole or
 // not at all. The file's bytes depend on scene, options and seed only. Errors: those of trace_scene and of

@@ -58,22 +58,21 @@ float scene_extent(const RenderScene& scene) {
   Vec3 high = scene.camera.from;
   for (const auto& instance : scene.instances) {
     const auto& blas = scene.blases.at(instance.blas);
-    const auto extend = [&](const float* p) {
-      const Vec3 world = transform_point(instance.transform, {p[0], p[1], p[2]});
-      low = min(low, world);
-      high = max(high, world);
+    const Transform to_world = as_transform(instance.transform);
+    const auto extend = [&](const Vec3& point) {
+      const Vec3 world = transform_point(to_world, point);
+      low = low.cwiseMin(world);
+      high = high.cwiseMax(world);
     };
     for (std::size_t g = blas.first_geometry; g < std::size_t{blas.first_geometry} + blas.geometry_count; ++g) {
       const auto& geometry = scene.geometries.at(g).geometry;
       for (std::size_t i = 0; i + 3 <= geometry.vertices.size(); i += 3) {
-        extend(&geometry.vertices[i]);
+        extend(Vec3(&geometry.vertices[i]));
       }
       for (std::size_t i = 0; i + 6 <= geometry.boxes.size(); i += 6) {
         for (unsigned corner = 0; corner < 8; ++corner) {
-          const std::array<float, 3> p{geometry.boxes[i + ((corner & 1U) != 0 ? 3 : 0)],
-                                       geometry.boxes[i + ((corner & 2U) != 0 ? 4 : 1)],
-                                       geometry.boxes[i + ((corner & 4U) != 0 ? 5 : 2)]};
-          extend(p.data());
+          extend({geometry.boxes[i + ((corner & 1U) != 0 ? 3 : 0)], geometry.boxes[i + ((corner & 2U) != 0 ? 4 : 1)],
+                  geometry.boxes[i + ((corner & 4U) != 0 ? 5 : 2)]});
         }
       }
     }
@@ -230,10 +229,7 @@ class Launch {
     Pipeline pipeline(*accelerator_, prepared_->table, prepared_->lights, prepared_->settings, recorder);
     for (std::uint64_t thread = first; thread < last; ++thread) {
       const Vec3 color = run_thread(thread, pipeline);
-      float* const pixel = &result_.image.rgb[thread * 3];
-      pixel[0] = color.x;
-      pixel[1] = color.y;
-      pixel[2] = color.z;
+      Eigen::Map<Vec3>(&result_.image.rgb[thread * 3]) = color;
       if (recorder != nullptr) {
         recorder->end_thread();
       }

@@ -1,12 +1,12 @@
-// The built-in tracer: a Vulkan ray-tracing pipeline on the CPU that says what it did.
+// The built-in tracer: a Vulkan ray-tracing pipeline on the CPU that records its events.
 //
 // Contract: `trace_scene` runs one launch of width × height threads, one per pixel, each with its own samples and
 // bounces, over a scene that passed `check`, and hands the ray events of MODELS.md §2 to a sink in batches, in order of
 // thread id. Same scene, options and seed: same events and same picture, whatever the number of workers and whether
-// there is a sink. What a machine can change, and what is modelled at all, is written in docs/reference-tracer.md.
-// Errors: Usage (unknown integrator, size or count out of range), Input (the scene breaks a rule), Resource; what the
-// sink throws passes through. Memory: the scene, its acceleration structure, the picture and a few batches.
-// Time: proportional to trace calls; recording is to cost no more than tracing (bench/reference).
+// there is a sink. docs/reference-tracer.md lists the modelled features and the differences between machines. Errors:
+// Usage (unknown integrator, size or count out of range), Input (the scene breaks a rule), Resource; what the sink
+// throws passes through. Memory: the scene, its acceleration structure, the picture and a few batches. Time:
+// proportional to trace calls; recording is to cost no more than tracing (bench/reference).
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ struct TracerResult {
 TracerResult trace_scene(const RenderScene& scene, const TracerOptions& options, ThreadSink* sink,
                          Progress* progress = nullptr);
 
-/// What a trace file says before its events.
+/// Header data of a trace file.
 struct CaptureDescription {
   trace::Header header;
   std::vector<trace::Shader> shaders;

@@ -1,5 +1,5 @@
 // What the libraries' sources include most, parsed once where RAYREPLAY_PCH is on (cmake/functions.cmake). Every source
-// still includes what it uses itself: without the option, which is the default, nothing here is seen.
+// still includes what it uses, because builds without the option, the default, do not include this file.
 #pragma once
 
 #include <fmt/format.h>

@@ -20,7 +20,7 @@ namespace rayreplay::kernels {
 inline constexpr std::uint32_t kExactSlots = 8;  ///< ways of a lane
 inline constexpr std::uint64_t kMostExactWays = std::uint64_t{1} << 28U;
 inline constexpr std::uint16_t kExactStore = 256;  ///< flag of a store, above the mask of sectors
-/// Of a set of a stream: hits, sector misses, evictions, sectors filled, sectors written; 64 bits each.
+/// Counts of each set of a stream: hits, sector misses, evictions, sectors filled, sectors written; 64 bits each.
 inline constexpr std::size_t kExactCounts = 5;
 
 /// Lanes of the subgroups in use.

@@ -38,8 +38,9 @@ class LruPasses {
 
   /// Distances within sets. `low`: the amount subtracted from the lines.
   void count_sets(Stream& stream, std::uint64_t sets, std::uint64_t low);
-  /// After it, any number of times: adds to rows of `counts` (kMostLruWays + 1 words each) in entry i the accesses of a
-  /// piece whose first hit is at ways[i], in the last entry those without a hit. `ways`: 32-bit words, ascending.
+  /// After `count_sets`, any number of times: adds to rows of `counts` (kMostLruWays + 1 words each) in entry i the
+  /// accesses of a piece whose first hit is at ways[i], in the last entry those without a hit. `ways`: 32-bit words,
+  /// ascending.
   void count_ways(Stream& stream, const Buffer& ways, std::uint32_t ways_count, const Buffer& pieces,
                   std::uint64_t piece_count, const Buffer& counts);
 

@@ -1,7 +1,7 @@
-// Accesses in the order of their sets: what passes over set-associative caches begin with.
+// Sorts accesses by cache set: the first step of passes over set-associative caches.
 //
 // Contract: writes each access's set (line mod sets) to `arrays.keys` and its number to `arrays.values`, and sorts both
-// stably by set; afterwards `arrays` names where they are.
+// stably by set; afterwards `arrays.keys` and `arrays.values` are the sorted arrays.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,7 @@ static_assert(static_cast<unsigned>(TestKind::EnlargementOrOrder) == kernels::kJ
 static_assert(static_cast<unsigned>(TestKind::BeforeTMin) == kernels::kJudgedBeforeTMin);
 
 bool is_finite(const bvh::Box& box) {
-  const auto finite = [](float value) { return std::isfinite(value); };
-  return std::all_of(box.low.begin(), box.low.end(), finite) && std::all_of(box.high.begin(), box.high.end(), finite);
+  return box.low.allFinite() && box.high.allFinite();
 }
 
 /// A number, and not −infinity.
@@ -49,10 +48,8 @@ bool is_usable(const Ray& ray) {
 
 kernels::BoxRecord record_of(const bvh::Box& box) {
   kernels::BoxRecord record{};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    record.low[axis] = box.low[axis];
-    record.high[axis] = box.high[axis];
-  }
+  Eigen::Map<Vec3>(record.low) = box.low;
+  Eigen::Map<Vec3>(record.high) = box.high;
   if (box.empty()) {
     record.low[0] = std::numeric_limits<float>::infinity();
   }
@@ -116,8 +113,8 @@ kernels::JudgeScene DeviceJudge::describe() {
     if (instance.active) {
       record.first_box = first_box_[instance.blas];
       record.flags = kernels::kInstanceActive | (instance.identity ? kernels::kInstanceIdentity : 0);
-      std::copy(instance.to_object.begin(), instance.to_object.end(), record.to_object);
-      known.usable = instance.identity || std::all_of(instance.to_object.begin(), instance.to_object.end(), is_exact);
+      Eigen::Map<Transformd>(record.to_object) = instance.to_object;
+      known.usable = instance.identity || instance.to_object.unaryExpr(&is_exact).all();
     }
     instances_.push_back(known);
     instance_records_.push_back(record);

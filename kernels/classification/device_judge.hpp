@@ -22,7 +22,7 @@ class DeviceJudge final : public BatchJudge {
   /// Why the kernel cannot judge tests of this configuration; empty: it can.
   [[nodiscard]] static std::string unfit(const EnlargedBoxes& enlarged, const Judge& judge);
 
-  /// All must outlive it.
+  /// The arguments must outlive this object.
   DeviceJudge(kernels::Device& device, const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged,
               const Judge& judge);
 
@@ -53,7 +53,7 @@ class DeviceJudge final : public BatchJudge {
   const bvh::PreparedScene* scene_;
   const EnlargedBoxes* enlarged_;
   const Judge* judge_;
-  std::vector<std::uint64_t> first_box_;  ///< of each blas; one more
+  std::vector<std::uint64_t> first_box_;  ///< by blas, and the total
   std::vector<Instance> instances_;
   std::vector<kernels::InstanceRecord> instance_records_;
   std::optional<kernels::TestJudge> kernel_;

@@ -36,16 +36,16 @@ struct JudgeScene {
   std::uint64_t boxes_a_model = 0;
   std::uint32_t models = 0;
   std::uint64_t objects = 0;  ///< rows of InstanceRecord::first_object
-  double unit = 0;            ///< of rounding: of the original boxes
-  double enlarged_unit = 0;   ///< of the enlarged ones
+  double unit = 0;            ///< unit of rounding for original boxes
+  double enlarged_unit = 0;   ///< unit of rounding for enlarged boxes
   bool culls = false;         ///< as in traversal::KnownHardware
   bool clips = false;
 };
 
 struct JudgeBatch {
   std::span<const RayRecord> rays;    ///< at most kMostRecords
-  std::span<const TestRecord> tests;  ///< likewise; of one ray best next to each other
-  std::uint32_t threads = 0;          ///< likewise
+  std::span<const TestRecord> tests;  ///< at most kMostRecords; tests of one ray should be neighbours
+  std::uint32_t threads = 0;          ///< at most kMostRecords
   bool verdicts = false;              ///< wanted
   bool per_ray = false;               ///< counts of each ray wanted
 };

@@ -123,7 +123,7 @@ Allocation DeviceState::allocate(std::uint64_t wanted, const char* what) {
   const auto fail = [&](const std::string& found_text, const std::string& expected) {
     return DeviceError(Fault::Memory,
                        {fmt::format("the device's memory cannot hold {}", what), facts.info.name, found_text, expected,
-                        "--device cpu does without it; --device-memory sets what "
+                        "use --device cpu; --device-memory sets what "
                         "may be used"});
   };
   const std::uint64_t limit = options.memory_limit;

@@ -57,7 +57,7 @@ Program Device::program(const Shader& shader, std::span<const std::uint32_t> con
   if (!missing.empty()) {
     throw DeviceError(Fault::Unsupported,
                       {fmt::format("the kernel '{}' cannot run: the device lacks {}", shader.name, missing), own.name,
-                       "", "", "--device cpu does without it"});
+                       "", "", "use --device cpu"});
   }
   if (subgroup != 0 && (subgroup < own.least_subgroup || subgroup > own.greatest_subgroup)) {
     throw DeviceError(

@@ -44,7 +44,7 @@ struct Shader {
 };
 
 struct DeviceOptions {
-  std::uint64_t memory_limit = 0;  ///< bytes of device memory at most; 0: what the device has
+  std::uint64_t memory_limit = 0;  ///< limit of device memory in bytes; 0: the device's size
   double batch_seconds = 0.2;      ///< one submission should take no longer
   std::string cache_folder{};      ///< where compiled pipelines are kept; empty: nowhere
   /// Fault injection for tests: the device is lost at the N-th submission; 0: never.

@@ -112,20 +112,20 @@ void DeviceState::throw_as_device_error(const char* what, const vk::SystemError&
   if (code == vk::Result::eErrorDeviceLost) {
     lost = true;
     throw DeviceError(Fault::Lost, {fmt::format("the driver lost the device while {}", what), facts.info.name, "", "",
-                                    "see the system's log; --device cpu does without it"});
+                                    "see the system's log; use --device cpu"});
   }
   if (code == vk::Result::eErrorOutOfDeviceMemory || code == vk::Result::eErrorOutOfHostMemory) {
     throw DeviceError(Fault::Memory, {fmt::format("the device ran out of memory while {}", what), facts.info.name, "",
-                                      "", "--device cpu does without it"});
+                                      "", "use --device cpu"});
   }
   throw DeviceError(Fault::Unsupported, {fmt::format("the driver failed while {}", what), facts.info.name, error.what(),
-                                         "", "--device cpu does without it"});
+                                         "", "use --device cpu"});
 }
 
 void DeviceState::require_alive() const {
   if (lost) {
     throw DeviceError(Fault::Lost, {"the device was lost earlier", facts.info.name, "", "",
-                                    "see the system's log; --device cpu does without it"});
+                                    "see the system's log; use --device cpu"});
   }
 }
 

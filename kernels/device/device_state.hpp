@@ -61,8 +61,8 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
   std::uint32_t host_memory_type = 0;
   vk::MemoryPropertyFlags host_memory_flags;
 
-  std::multimap<std::uint64_t, Allocation> pool;  ///< by size: given back, kept for the next that asks
-  std::vector<Allocation> graveyard;              ///< given back while several streams were at work
+  std::multimap<std::uint64_t, Allocation> pool;  ///< freed buffers by size, for reuse
+  std::vector<Allocation> graveyard;              ///< freed while several streams had unfinished commands
   std::vector<StagingChunk> free_chunks;
   std::uint64_t live_bytes = 0, pooled_bytes = 0, peak_bytes = 0;  ///< pooled: in pool or graveyard
 
@@ -92,8 +92,8 @@ struct DeviceState : std::enable_shared_from_this<DeviceState> {
       throw_as_device_error(what, error);
     }
   }
-  /// The same for recording and submitting: a failure leaves memory unwritten that others take for written, so the
-  /// device counts as lost.
+  /// As `guard`, for recording and submitting. After a failure later commands could read memory that was never written,
+  /// so the device counts as lost.
   template <class F>
   auto guard_commands(const F& call) {
     try {

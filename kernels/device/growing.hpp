@@ -1,4 +1,4 @@
-// Device memory that is made larger when a call needs more than those before it.
+// A device buffer that grows to the largest size requested so far.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ class Growing {
  public:
   explicit Growing(const char* what) : what_(what) {}
 
-  /// At least `bytes`; of what was in it, the first `keep`. Growth leaves something to spare.
+  /// Grows the buffer to at least `bytes` and keeps its first `keep` bytes. Growth of an existing buffer adds a
+  /// quarter.
   void need(Device& device, Stream& stream, std::uint64_t bytes, std::uint64_t keep = 0) {
     if (buffer_ && buffer_->bytes() >= bytes) {
       return;
@@ -33,7 +34,7 @@ class Growing {
     }
     buffer_ = std::move(larger);
   }
-  /// The same, and the memory.
+  /// Calls `need` and returns the buffer.
   const Buffer& of(Device& device, Stream& stream, std::uint64_t bytes) {
     need(device, stream, bytes);
     return get();

@@ -18,7 +18,7 @@ std::unique_ptr<Process> make_process() {
     process = std::make_unique<Process>();
   } catch (const std::exception& error) {
     throw Error(ErrorKind::Missing, {"there is no Vulkan loader", "libvulkan.so.1", error.what(), "",
-                                     "install it (Debian: libvulkan1) and a driver, or say --device cpu"});
+                                     "install it (Debian: libvulkan1) and a driver, or use --device cpu"});
   }
   try {
     vk::ApplicationInfo application;
@@ -28,8 +28,8 @@ std::unique_ptr<Process> make_process() {
     info.pApplicationInfo = &application;
     process->instance = vk::raii::Instance(process->context, info);
   } catch (const vk::SystemError& error) {
-    throw Error(ErrorKind::Missing, {"the Vulkan loader makes no instance", "vkCreateInstance", error.what(),
-                                     "a driver for Vulkan 1.2 or later", "install a driver, or say --device cpu"});
+    throw Error(ErrorKind::Missing, {"the Vulkan loader cannot create an instance", "vkCreateInstance", error.what(),
+                                     "a driver for Vulkan 1.2 or later", "install a driver, or use --device cpu"});
   }
   return process;
 }

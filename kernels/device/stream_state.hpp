@@ -30,7 +30,7 @@ struct Frame {
   std::vector<Stamp> stamps;
   std::vector<Arrival> arrivals;
   std::vector<StagingChunk> chunks;
-  std::uint64_t chunk_used = 0;  ///< of the last one
+  std::uint64_t chunk_used = 0;  ///< bytes used in the last chunk
   std::uint64_t value = 0;       ///< of the timeline when it is done; 0: not submitted
   double seconds = 0;            ///< expected
   bool recording = false;
@@ -63,7 +63,7 @@ struct StreamState {
 
   /// The current frame, with a barrier after earlier commands.
   Frame& next_command();
-  /// The same, with this many bytes free in its last staging chunk.
+  /// As `next_command`, with `bytes` bytes free in the last staging chunk.
   Frame& frame_with_room(std::uint64_t bytes);
   void begin(Frame& frame);
   void submit();
@@ -83,7 +83,7 @@ struct StreamState {
   vk::raii::Semaphore timeline_ = nullptr;
   vk::raii::Semaphore transfer_timeline_ = nullptr;
   std::uint64_t value_ = 0, transfer_value_ = 0;
-  std::uint64_t transfer_waited_ = 0;  ///< that a submission waits for already
+  std::uint64_t transfer_waited_ = 0;  ///< the last transfer that a submission waits for
   std::array<Frame, kFrames> frames_;
   std::size_t current_ = 0;
   std::array<Transfer, kTransfers> transfers_;

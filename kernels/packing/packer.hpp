@@ -42,7 +42,7 @@ struct ThreadBuffer {
 
 /// Sorts the list by one key per thread.
 void sort_by_key(Packer& packer, const PackingRequest& request, ThreadBuffer& list);
-/// By the sequences of objects or calls.
+/// Sorts the list by sequences of objects or calls.
 void sort_by_sequence(Packer& packer, PackingKey key, ThreadBuffer& list);
 
 /// The greatest entry of each column; 0 for an empty one. Waits for the stream.

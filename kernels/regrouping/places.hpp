@@ -15,7 +15,7 @@
 namespace rayreplay::kernels {
 
 enum class Place : std::uint8_t {
-  Hit,  ///< of a miss: its direction
+  Hit,  ///< hit point; for a miss the direction
   Ray,
 };
 

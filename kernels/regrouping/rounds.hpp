@@ -39,7 +39,7 @@ struct ScheduleOnDevice {
   Buffer moved;                            ///< u32 by warp
   std::vector<std::uint64_t> round_begin;  ///< rounds + 1
   std::vector<std::uint64_t> unit_begin;   ///< units + 1
-  std::vector<std::uint32_t> unit;         ///< by unit: which of the spec's; those without warps are left out
+  std::vector<std::uint32_t> unit;         ///< by unit: its index in the spec; units without warps are left out
 };
 
 /// `keys`: u64 by segment; null: equal keys. `thread_at`: u32 by place of the assignment.

@@ -1,4 +1,4 @@
-// Segments of a launch's paths on the device: cut there, or uploaded.
+// Segments of a launch's paths in device memory: cut on the device, or uploaded.
 //
 // Contract: the columns of scheduler-models/regrouping/segments.hpp in device memory. LaunchOnDevice keeps the launch's
 // columns there. `cut_paths` reads the events' kinds twice, 1 byte an event, and writes 10 bytes a segment and 4 a

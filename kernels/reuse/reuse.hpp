@@ -43,23 +43,23 @@ struct UseLinks {
   Buffer last;
 };
 
-/// Working memory. Four arrays of accesses change their contents; comments say what they hold.
+/// Working memory. The steps reuse `keys`, `other_keys`, `index` and `other_index` for different contents.
 struct ReuseSpace {
   Buffer keys, other_keys;            ///< of `key_bytes`
   Buffer index, other_index;          ///< 32-bit words
-  Buffer word_counts;                 ///< of bits
-  Buffer cold_before, last_before;    ///< their sums, one more
-  Buffer digit_counts, digit_begins;  ///< and those of digits
+  Buffer word_counts;                 ///< set bits of each word
+  Buffer cold_before, last_before;    ///< prefix sums of the bits, with the total
+  Buffer digit_counts, digit_begins;  ///< counts of digits, and their prefix sums
   std::unique_ptr<Sorter> sorter;
   std::unique_ptr<Summer> summer;
-  std::uint64_t accesses = 0;  ///< what there is room for
+  std::uint64_t accesses = 0;  ///< capacity
   unsigned key_bytes = 0;
 };
 
 [[nodiscard]] UseLinks make_use_links(Device& device, std::uint64_t accesses);
 /// `key_bytes`: 4 or 8.
 [[nodiscard]] ReuseSpace make_reuse_space(Device& device, std::uint64_t accesses, unsigned key_bytes);
-/// Bytes of both, and of the sort.
+/// Device memory of UseLinks, ReuseSpace and the sort.
 [[nodiscard]] std::uint64_t reuse_bytes(std::uint64_t accesses, unsigned key_bytes);
 
 /// `space.keys` holds the keys, which are overwritten; bits from `end_bit` on are equal in all. `begins`: the first

@@ -1,4 +1,4 @@
-// Words made of the processor's items on all cores, and uploaded a piece at a time: lines of accesses above all.
+// Uploads words that are computed from host data on all cores, piece by piece; mostly line numbers of accesses.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void upload_made(Stream& stream, const Buffer& to, std::size_t count, const Make
   }
 }
 
-/// Of the words that hold lines less `range.low`.
+/// Size of a word that holds a line number less `range.low`.
 [[nodiscard]] inline unsigned bytes_of_line(const memory::LineRange& range) {
   return range.bits() > 32 ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
 }

@@ -140,7 +140,7 @@ Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& gi
   const std::uint32_t faults = raw.back();
   result.unknown_piece = (faults & RR_SIMT_UNKNOWN_PIECE) != 0;
   if ((faults & RR_SIMT_LONG_PIECE) != 0) {
-    throw DeviceError(Fault::Unsupported, {"a thread has more events than a device replays", "",
+    throw DeviceError(Fault::Unsupported, {"a thread has more events than a device can replay", "",
                                            "more than " + std::to_string(RR_SIMT_MOST_ROWS),
                                            "at most " + std::to_string(RR_SIMT_MOST_ROWS) + " of one thread or segment",
                                            "replay on the processor: --device cpu"});

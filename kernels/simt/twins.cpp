@@ -49,7 +49,7 @@ gpu::Choice choice_of(Policy policy) {
 
 LaunchOnDevice& check_launch(trace::AcceleratedLaunch* on_device, const trace::Launch& launch) {
   if (on_device == nullptr || &on_device->launch() != &launch) {
-    throw Error(ErrorKind::Internal, {"a replay on a device was given another launch's columns", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the device columns of a replay belong to another launch", "", "", "", ""});
   }
   return kernels::on_devices(*on_device);
 }

@@ -157,7 +157,7 @@ void Sorter::sort(Stream& stream, std::uint64_t count, std::uint32_t key_bytes, 
   check_key_bytes(key_bytes);
   if (first_bit > end_bit || end_bit > 8 * key_bytes) {
     throw Error(ErrorKind::Usage,
-                {"these bits of the keys cannot be sorted by", "", fmt::format("[{}, {})", first_bit, end_bit),
+                {"the range of key bits to sort by is invalid", "", fmt::format("[{}, {})", first_bit, end_bit),
                  fmt::format("bits between 0 and {}, the first before the last", 8 * key_bytes), ""});
   }
   sort_by_mask(stream, count, key_bytes, ones_below(end_bit) & ~ones_below(first_bit), arrays);

@@ -100,9 +100,9 @@ InstanceRecord instance_record(const bvh::PreparedScene& scene, std::uint32_t in
   const bvh::SceneInstance& prepared = scene.instances[instance];
   const trace::Instance& source = scene.source(instance);
   InstanceRecord record{};
-  std::ranges::copy(prepared.to_object, record.to_object);
-  std::ranges::copy(prepared.world.low, record.world);
-  std::ranges::copy(prepared.world.high, record.world + 3);
+  Eigen::Map<Transformd>(record.to_object) = prepared.to_object;
+  Eigen::Map<Vec3>(record.world) = prepared.world.low;
+  Eigen::Map<Vec3>(record.world + 3) = prepared.world.high;
   record.blas = prepared.blas;
   record.bits = std::uint32_t{source.mask} | std::uint32_t{source.flags} << 8U | (prepared.identity ? 1U << 16U : 0U);
   return record;

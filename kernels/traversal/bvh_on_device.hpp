@@ -25,7 +25,7 @@
 
 namespace rayreplay::kernels {
 
-enum class NodeKind : std::uint32_t { Binary, Wide8, Compressed8 };  ///< as nodes.glsl has them
+enum class NodeKind : std::uint32_t { Binary, Wide8, Compressed8 };  ///< values as in nodes.glsl
 
 class BvhOnDevice {
  public:

@@ -13,7 +13,7 @@ inline constexpr std::uint32_t kThreads = 64;  ///< of a workgroup, one ray each
 
 struct Variant {
   bool counters = false;
-  bool log = false;  ///< of accesses: counts rows, or writes them where the push constants say where
+  bool log = false;  ///< access log: counts rows; writes them if the push constants have an address
   bool answers = false;
   bool backward = false;  ///< some t_min is below 0
   bool filter = true;     ///< a float test of triangles before the exact one; the same results
@@ -36,7 +36,7 @@ class AnswersOnDevice {
  public:
   AnswersOnDevice(Device& device, Stream& stream, const Answers& answers);
 
-  /// Of the AnswerRecord.
+  /// Device address of the AnswerRecord.
   [[nodiscard]] std::uint64_t address() const {
     return record_.address();
   }

@@ -117,7 +117,7 @@ void require_exact_numbers(Device& device) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const std::string different = difference(pairs[i], answers[i]);
     if (!different.empty()) {
-      throw DeviceError(Fault::Unsupported, {"the device computes otherwise than the traversal needs it: " + different,
+      throw DeviceError(Fault::Unsupported, {"the device's arithmetic differs from the processor's: " + different,
                                              device.info().name, fmt::format("{:a} and {:a}", pairs[i].a, pairs[i].b),
                                              "what the processor gives", "trace on the processor: --device cpu"});
     }

@@ -1,5 +1,5 @@
-// A ray in the space of its tests, and the slab test: bvh/box_ray.hpp and traversal/kernels/ray_space.hpp in GLSL,
-// operation by operation.
+// A ray in the space of its tests, and the slab test: bvh/geometry/box_ray.hpp and traversal/kernels/ray_space.hpp in
+// GLSL, operation by operation.
 #include "kernels/traversal/numbers.glsl"
 
 struct PreciseRay {

@@ -34,7 +34,7 @@ struct Answers {
 
 struct TraceInput {
   std::span<const RayRecord> rays;
-  std::uint64_t first_place = 0;     ///< of the first of them among those that the answers are about
+  std::uint64_t first_place = 0;     ///< place of the first ray among the rays of `answers`
   const Answers* answers = nullptr;  ///< null: every candidate is accepted, boxes report nothing
 };
 
@@ -48,7 +48,7 @@ struct TraceOutput {
   AccessSink accesses;                ///< empty: not asked for; pieces come in the order of the rays
   /// Pieces begin at multiples of this many rays.
   std::uint64_t piece = 1;
-  std::uint64_t unobserved = 0;  ///< questions that the answers do not know
+  std::uint64_t unobserved = 0;  ///< shader calls without a recorded answer
 };
 
 void trace(Device& device, const BvhOnDevice& bvh, Order order, const TraceInput& input, TraceOutput& output);

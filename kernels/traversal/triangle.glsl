@@ -49,10 +49,11 @@ vec3 distance_and_weights(const TrianglePoint point) {
   return result;
 }
 
-// False only where `pierces` certainly is; proof: kernels/avx2.hpp, may_pierce, with two differences. The shear comes
-// from the inverse of the direction, whose factor 1 − 2^-21 all axes share, and from a division of 2.5 ulp: X and Y err
-// by at most 13·u·m, within e = 32·u·m + slack. Denormals may be flushed to 0, which costs less than 2^-120 ≤ slack².
-// An origin between floats is off by an ulp of the farthest coordinate, its sheared image by another: slack is four.
+// False only where `pierces` certainly is; proof: traversal/kernels/avx2.hpp, may_pierce, with two differences. The
+// shear comes from the inverse of the direction, whose factor 1 − 2^-21 all axes share, and from a division of 2.5 ulp:
+// X and Y err by at most 13·u·m, within e = 32·u·m + slack. Denormals may be flushed to 0, which costs less than 2^-120
+// ≤ slack². An origin between floats is off by an ulp of the farthest coordinate, its sheared image by another: slack
+// is four.
 bool may_pierce(const vec3 a, const vec3 b, const vec3 c) {
   const vec3 inverse = abs(space.inverse_near);
   const int longest = inverse.x < inverse.y ? (inverse.x < inverse.z ? 0 : 2) : (inverse.y < inverse.z ? 1 : 2);

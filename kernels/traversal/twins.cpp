@@ -131,7 +131,7 @@ const kernels::BvhOnDevice& structure_of(const bvh::Bvh& bvh, DeviceSlot* slot, 
   }
   const auto& structure = *static_cast<const kernels::BvhOnDevice*>(used.get());
   if (&structure.bvh() != &bvh) {
-    throw Error(ErrorKind::Internal, {"the copies on the devices are of another structure", "traversal", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the device copies belong to another structure", "traversal", "", "", ""});
   }
   if (!structure.unfit().empty()) {
     throw NoKernel{structure.unfit()};

@@ -3,8 +3,8 @@
 // Contract: the machine (sim/machine) reports every thread that arrives, and asks for warps: `release` appends those
 // that may start at `now`. Time never decreases. `starved` means that no running warp will bring more threads before a
 // release, or that waiting threads hold all warp slots: an exchange with waiting threads must then release at least one
-// warp, or the machine throws Internal. `deadline` is the time at which the exchange must be asked without an arrival.
-// A released segment never returns. Deterministic: depends on the order of calls alone. Not thread-safe.
+// warp, or the machine throws Internal. `deadline_cycles` is the time at which the exchange must be asked without an
+// arrival. A released segment never returns. Deterministic: depends on the order of calls alone. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ namespace rayreplay::scheduler {
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 struct Arrival {
-  std::uint32_t segment = 0;  ///< which waits to run
-  std::uint32_t warp = 0;     ///< in which its thread ran its last segment, numbered by start
+  std::uint32_t segment = 0;  ///< the waiting segment
+  std::uint32_t warp = 0;     ///< the warp of the thread's last segment, numbered by start
   std::uint8_t lane = 0;
 };
 
 struct FormedWarp {
-  std::array<std::uint32_t, kMaxWarpSize> segment_at;  ///< by lane; kNoSegment from warp_size on, and where nobody runs
+  std::array<std::uint32_t, kMaxWarpSize> segment_at;  ///< by lane; kNoSegment for idle lanes and from warp_size on
   std::uint32_t moved = 0;                             ///< as in SegmentSchedule
 };
 

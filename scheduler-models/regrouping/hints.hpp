@@ -56,7 +56,7 @@ struct Hints {
 /// The source of the values of a name.
 struct HintPlace {
   enum class From : std::uint8_t { Nowhere, Captured, Made } from = From::Nowhere;
-  std::uint32_t bits = 0;  ///< of Captured; 0: as many as the launch's widest has
+  std::uint32_t bits = 0;  ///< Captured only; 0: as many as the launch's widest hint
 };
 
 /// Errors as `make_hints`, except those of values.

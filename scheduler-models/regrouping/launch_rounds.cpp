@@ -21,7 +21,7 @@ using Keys = trace::Column<std::uint64_t>;
 
 constexpr std::size_t kThreadsPerTask = 4096;
 constexpr std::size_t kBlockWarps = 64;
-constexpr std::size_t kWarpsPerTask = 512;
+constexpr std::size_t kFormedPerTask = 512;
 
 /// The keys seen so far, in a hash table: most look-ups end at the first slot.
 struct SeenKeys {
@@ -178,7 +178,7 @@ class LaunchRun {
     const std::size_t next = schedule_.moved.size();
     grow(formed);
     givers_.resize(formed);
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, formed, kWarpsPerTask), [&](const auto& range) {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, formed, kFormedPerTask), [&](const auto& range) {
       std::array<Waiting, kMaxWarpSize> threads;  // NOLINT(cppcoreguidelines-pro-type-member-init)
       Cursor cursor = find(begin_of(range.begin()));
       for (std::size_t warp = range.begin(); warp != range.end(); ++warp) {
@@ -350,7 +350,7 @@ class LaunchRun {
   SegmentSchedule schedule_;
 
   std::size_t blocks_ = 0;
-  trace::Column<Waiting> threads_;       ///< block by block; what is left of a block's part is not used
+  trace::Column<Waiting> threads_;       ///< block by block; the rest of a block's part is unused
   std::vector<std::uint32_t> count_;     ///< block · ranks + rank
   std::vector<std::size_t> living_;      ///< blocks + 1: warps of which a thread goes on, before the block
   std::vector<std::size_t> run_begin_;   ///< runs + 1

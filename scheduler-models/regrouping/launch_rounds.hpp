@@ -1,9 +1,9 @@
 // Rounds of a whole launch whose keys have few values: the fast path of schedule_rounds (regroup.hpp).
 //
 // Contract: `rank_keys` numbers the values of the keys in ascending order, one byte a segment; empty for more than
-// kMostRanks values. `schedule_launch` is schedule_rounds for scope launch, parallel inside each round: blocks of warps
-// sort their threads by rank in the nearest cache, and new warps take their threads from the blocks' runs. A thread is
-// written and read once a round. Only the choice of continued warps is sequential, some nanoseconds a warp.
+// Ranks::kMost values. `schedule_launch` is schedule_rounds for scope launch, parallel inside each round: blocks of
+// warps sort their threads by rank in the nearest cache, and new warps take their threads from the blocks' runs. A
+// thread is written and read once a round. Only the choice of continued warps is sequential, some nanoseconds a warp.
 // O(segments); memory 1 byte a segment and 8 bytes a thread beside the schedule.
 #pragma once
 

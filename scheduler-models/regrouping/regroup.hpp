@@ -25,7 +25,7 @@
 namespace rayreplay::scheduler {
 
 enum class Scope : std::uint8_t {
-  Warp,  ///< nobody is exchanged: threads stay in their warp and meet at the cut
+  Warp,  ///< no exchange: threads stay in their warp and reconverge at the cut
   Pool,  ///< `pool_warps` warps that start one after another
   /// All warps of an SM: the captured one (of the warp's first thread with segments) if known for all warps and below
   /// the number of shading SMs; else the rank of start modulo that number. The schedule names the source.

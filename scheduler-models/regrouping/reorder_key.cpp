@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
+#include "base/vectors.hpp"
 #include "scheduler-models/space_filling.hpp"
 
 namespace rayreplay::scheduler {
@@ -25,8 +26,6 @@ constexpr std::uint32_t kMostSpatialBits = 16;
 constexpr std::size_t kThreadsPerTask = 1024;
 constexpr std::size_t kSegmentsPerTask = 65'536;
 
-using Point = std::array<double, 3>;
-
 bool is_pending(EventKind kind) {
   return kind == EventKind::Miss || kind == EventKind::ClosestHit;
 }
@@ -36,44 +35,33 @@ std::uint64_t call_number(const trace::Events& events, std::uint64_t row) {
   return (events.kind[row] == EventKind::ClosestHit ? std::uint64_t{1} << 16 : 0) | events.shader[row];
 }
 
-bool is_finite(const Point& point) {
-  return std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]);
-}
-
 /// Box of finite points; independent of their order.
 struct Box {
-  Point low = filled(std::numeric_limits<double>::infinity());
-  Point high = filled(-std::numeric_limits<double>::infinity());
+  Vec3d low = Vec3d::Constant(std::numeric_limits<double>::infinity());
+  Vec3d high = Vec3d::Constant(-std::numeric_limits<double>::infinity());
   bool any_hit = false;  ///< one of the points is where a ray hit something
 
-  void add(const Point& point) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      low[axis] = std::min(low[axis], point[axis]);
-      high[axis] = std::max(high[axis], point[axis]);
-    }
+  void add(const Vec3d& point) {
+    low = low.cwiseMin(point);
+    high = high.cwiseMax(point);
   }
   void add(const Box& other) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      low[axis] = std::min(low[axis], other.low[axis]);
-      high[axis] = std::max(high[axis], other.high[axis]);
-    }
+    low = low.cwiseMin(other.low);
+    high = high.cwiseMax(other.high);
     any_hit = any_hit || other.any_hit;
-  }
-  static Point filled(double value) {
-    return {value, value, value};
   }
 };
 
 /// The cell of `point` in a grid of 2^bits cells an axis: cell 0 on an axis without extent, the last cell of all for
 /// points that are not finite.
-std::uint64_t cell(const Point& point, const Box& box, std::uint32_t bits) {
+std::uint64_t cell(const Vec3d& point, const Box& box, std::uint32_t bits) {
   const double parts = std::ldexp(1.0, static_cast<int>(bits));
   std::array<std::uint32_t, 3> at{};
-  if (!is_finite(point)) {
+  if (!point.allFinite()) {
     at.fill(static_cast<std::uint32_t>(parts) - 1);
     return morton3(at[0], at[1], at[2]);
   }
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const double extent = box.high[axis] - box.low[axis];
     if (extent > 0) {
       at[axis] = static_cast<std::uint32_t>(std::min((point[axis] - box.low[axis]) / extent * parts, parts - 1));
@@ -123,19 +111,17 @@ class Places {
     }
     return begun - 1;
   }
-  [[nodiscard]] Point point(std::uint64_t ray, std::uint64_t event) const {
+  [[nodiscard]] Vec3d point(std::uint64_t ray, std::uint64_t event) const {
     const trace::Rays& rays = data_.rays;
-    const Point origin{rays.origin_x[ray], rays.origin_y[ray], rays.origin_z[ray]};
+    const Vec3d origin{rays.origin_x[ray], rays.origin_y[ray], rays.origin_z[ray]};
     if (spatial_ == SpatialKey::Ray) {
       return origin;
     }
-    const Point direction{rays.direction_x[ray], rays.direction_y[ray], rays.direction_z[ray]};
-    const double scale = is_direction(event) ? 1 / length(direction) : static_cast<double>(data_.events.t[event]);
-    const Point from = is_direction(event) ? Point{} : origin;
-    return {from[0] + scale * direction[0], from[1] + scale * direction[1], from[2] + scale * direction[2]};
-  }
-  static double length(const Point& v) {
-    return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    const Vec3d direction{rays.direction_x[ray], rays.direction_y[ray], rays.direction_z[ray]};
+    const double scale =
+        is_direction(event) ? 1 / std::sqrt(dot(direction, direction)) : static_cast<double>(data_.events.t[event]);
+    const Vec3d from = is_direction(event) ? Vec3d() : origin;
+    return from + scale * direction;
   }
 
   const trace::ThreadData& data_;
@@ -148,8 +134,8 @@ Box box_of(const trace::Launch& launch, const Places& places) {
       tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsPerTask), Box{},
       [&](const auto& range, Box box) {
         for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
-          places.visit(thread, [&](std::uint32_t, std::uint64_t row, const Point& point) {
-            if (!places.is_direction(row) && is_finite(point)) {
+          places.visit(thread, [&](std::uint32_t, std::uint64_t row, const Vec3d& point) {
+            if (!places.is_direction(row) && point.allFinite()) {
               box.add(point);
               box.any_hit = box.any_hit || launch.data.events.t[row] > 0;
             }
@@ -253,11 +239,11 @@ trace::Column<std::uint64_t> keys_on_cpu(const PlanContext& context, const KeyPa
     check_hits(launch, box.any_hit);
   }
   Box directions;
-  directions.low = Box::filled(-1);
-  directions.high = Box::filled(1);
+  directions.low = Vec3d::Constant(-1);
+  directions.high = Vec3d::Constant(1);
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsPerTask), [&](const auto& range) {
     for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
-      places.visit(thread, [&](std::uint32_t segment, std::uint64_t row, const Point& point) {
+      places.visit(thread, [&](std::uint32_t segment, std::uint64_t row, const Vec3d& point) {
         keys[segment] |= cell(point, places.is_direction(row) ? directions : box, parts.spatial_bits);
       });
     }

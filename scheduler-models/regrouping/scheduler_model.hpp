@@ -39,7 +39,7 @@ struct MachineFacts {
 struct PlanContext {
   const trace::Trace& trace;
   const trace::Launch& launch;
-  const WarpAssignment& order;  ///< who runs with whom at the start; start_rank is the order in which warps start
+  const WarpAssignment& order;  ///< lanes and warps at launch; start_rank is the order in which warps start
   const Segments& segments;     ///< cut as `cut` says
   MachineFacts machine;
   const HintSources& hints;
@@ -63,9 +63,9 @@ struct Charges {
   double cycles_per_cut = 0;    ///< latency of every warp formed, moved or not: what splitting the call costs
   double bytes_per_moved = 0;   ///< memory traffic per thread that moved: live state, written and read
   double bytes_per_thread = 0;  ///< memory traffic per thread of every formed warp, moved or not (state kept in memory)
-  double bytes_per_cycle = 0;   ///< bandwidth for them, of one SM; 0: the machine's
+  double bytes_per_cycle = 0;   ///< bandwidth of one SM for this traffic; 0: the machine's
   std::uint32_t withheld_sms = 0;                   ///< run nothing
-  StateTraffic state_traffic = StateTraffic::None;  ///< which of the two it is, even where the model's state is 0 bytes
+  StateTraffic state_traffic = StateTraffic::None;  ///< which byte count applies, also if the live state is 0 bytes
 };
 
 class SchedulerModel {

@@ -61,8 +61,8 @@ inline void place_threads(std::span<const Waiting> threads, std::uint32_t warp_s
 struct Givers {
   static constexpr std::size_t kListed = 4;
   std::array<std::uint32_t, kListed> warp;
-  std::array<std::uint8_t, kListed> threads;  ///< 0 behind the last
-  bool more;                                  ///< than are listed
+  std::array<std::uint8_t, kListed> threads;  ///< 0 after the last earlier warp
+  bool more;                                  ///< there are more earlier warps than listed
 };
 
 namespace detail {

@@ -26,9 +26,10 @@ struct Counted {
 Counted count_requests(const std::string& path, const memory::CoalesceOptions& options) {
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
-    throw Error(ErrorKind::Usage, {"so many time windows need the number of requests beforehand", path,
-                                   "input that can be read only once", "a file",
-                                   "say how long a window is instead (window_requests), or write the input to a file"});
+    throw Error(ErrorKind::Usage,
+                {"a number of time windows requires the number of requests in advance", path,
+                 "input that can be read only once", "a file",
+                 "set the length of a window instead (window_requests), or write the input to a file"});
   }
   const auto reader = import::open_memory_trace(path);
   const memory::Allocations allocations = allocations_of(reader->header(), path);

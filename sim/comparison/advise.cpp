@@ -285,8 +285,8 @@ class Search {
 AdviseResult advise(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& order,
                     const AdviseOptions& options) {
   if (options.bits < 1 || options.bits > scheduler::kMostHintBits) {
-    throw Error(ErrorKind::Usage, {"a hint has no such number of bits", "--bits", std::to_string(options.bits),
-                                   fmt::format("1 to {}", scheduler::kMostHintBits), ""});
+    throw Error(ErrorKind::Usage, {"the number of bits of a hint is out of range", "--bits",
+                                   std::to_string(options.bits), fmt::format("1 to {}", scheduler::kMostHintBits), ""});
   }
   const auto start = std::chrono::steady_clock::now();
   AdviseResult result = Search(trace, configuration, order, options).run();

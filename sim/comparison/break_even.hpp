@@ -27,7 +27,7 @@ namespace rayreplay::experiment {
 enum class BreakEvenKind : std::uint8_t {
   NotAsked,
   Always,   ///< faster than plain at every cost
-  Never,    ///< at none
+  Never,    ///< not faster than plain at any cost
   Same,     ///< as fast as plain at every cost
   Above,    ///< faster from `instructions` on
   Below,    ///< faster up to `instructions`

@@ -63,7 +63,7 @@ struct CompareRow {
   double speed_up = 1;                                        ///< plain's time / this one's
   BreakEven break_even;
   double break_even_busy_share = 0;        ///< of the row's warps at `break_even.decided_at` (machine::Timing)
-  double break_even_plain_busy_share = 0;  ///< of plain's
+  double break_even_plain_busy_share = 0;  ///< of plain's warps
   std::vector<ResponsePoint> response;     ///< first over shader cost, then over live state
   scheduler::SegmentSchedule schedule;     ///< empty unless placement is wanted, or observed
   scheduler::Segments cut;                 ///< empty unless placement is wanted

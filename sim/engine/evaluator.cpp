@@ -75,7 +75,8 @@ class Leaves {
   Leaves(const Leaves&) = delete;
   Leaves& operator=(const Leaves&) = delete;
   ~Leaves() {
-    // Claims are left only after an exception: other waiting calls are told and may compute the results themselves.
+    // Claims are open here only after an exception. Calls that wait for them get the error and may compute the results
+    // themselves.
     for (Leaf& leaf : leaves_) {
       if (leaf.open) {
         kept_->abandon(

@@ -51,7 +51,7 @@ struct StageForecast {
   bool stored = false;             ///< on disk
   bool kept = false;               ///< in memory
   bool needed = false;             ///< to be computed
-  std::uint64_t memory_bytes = 0;  ///< estimate: its result and what it works with; 0 where its numbers are there
+  std::uint64_t memory_bytes = 0;  ///< estimate: result and working memory; 0 if its metrics are kept or stored
 };
 
 /// Memory of one experiment: all its stages together.

@@ -37,7 +37,7 @@ struct Failure {
   ErrorKind kind = ErrorKind::Internal;
   ErrorInfo info;
   std::uint64_t needed_bytes =
-      0;  ///< 0, or: `limit_memory` was in the way, and at least so much would have been needed
+      0;  ///< not 0: the run exceeded `limit_memory`; a lower bound of the memory that it needs
 };
 
 /// The result of a stage for one experiment.

@@ -157,7 +157,8 @@ void KeptResults::settle(Lock& lock, bool large) {
     lock.lock();
     place = used_.end();  // its destructor may have used other results
   }
-  // Memory that malloc still holds is no room. Part of the reserved memory has not been touched yet.
+  // Freed memory that malloc keeps counts against the limit, so it is returned to the system. Resident memory may be
+  // below the reservations, part of which is not written yet.
   const std::uint64_t working = working_;
   const std::uint64_t most = limited_ ? most_bytes_ : std::numeric_limits<std::uint64_t>::max();
   const bool freed = freed_ >= kWorthTrimming && freed_ > less(most, counted());

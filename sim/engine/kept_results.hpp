@@ -79,7 +79,7 @@ class KeptResults {
     Working(const Working&) = delete;
     Working& operator=(const Working&) = delete;
 
-    /// Total bytes from now on. Throws MemoryShort and then changes nothing.
+    /// Changes the reservation to `bytes` in total. Throws MemoryShort and then changes nothing.
     void set(std::uint64_t bytes);
     [[nodiscard]] bool try_set(std::uint64_t bytes);
     [[nodiscard]] std::uint64_t bytes() const {
@@ -145,13 +145,13 @@ class KeptResults {
   [[nodiscard]] std::shared_ptr<Slot> evict(std::list<Key>::iterator place);
 
   std::uint64_t most_bytes_;
-  bool limited_ = false;       ///< also what is not kept
+  bool limited_ = false;       ///< the limit includes working memory (limit_to)
   std::uint64_t working_ = 0;  ///< bytes
-  std::uint64_t freed_ = 0;    ///< bytes, since malloc gave back what it had
+  std::uint64_t freed_ = 0;    ///< bytes evicted since malloc last returned free memory
   mutable std::mutex mutex_;
   std::condition_variable made_;
   std::unordered_map<Key, std::shared_ptr<Slot>, KeyHash> slots_;
-  std::list<Key> used_;  ///< of what is kept; last used comes first
+  std::list<Key> used_;  ///< keys of kept results, most recently used first
   std::uint64_t bytes_ = 0;
 };
 

@@ -246,7 +246,7 @@ InputData InputCatalogue::load(const InputFacts& facts, Progress* progress) {
     data.trace = trace::load(facts.name, {.progress = progress});
     if (data.trace.hash != facts.hash) {
       throw Error(ErrorKind::Input, {"the trace changed while it was read", facts.name, data.trace.hash, facts.hash,
-                                     "run again when nobody writes it"});
+                                     "run again when no other program writes it"});
     }
   }
   return data;

@@ -1,10 +1,11 @@
 // Input of an experiment: a trace, a memory trace, or a synthetic workload of either kind.
 //
-// Contract: `facts` gives what is known without decoding: content hash (of a trace: its envelope's, checked against the
-// bytes; of a memory trace: of all records; of a workload: of its completed spec and version), sizes, and the values
-// that the trace decides. A file is read for it once while size and time of change stay the same; concurrent callers
-// wait for the first. A workload is made for it and kept for the first `load`, unless it is large. `load` decodes all;
-// Input where the file differs from the `facts`. Thread-safe. Errors: those of the readers and the workloads.
+// Contract: `facts` gives the facts known without decoding: content hash (of a trace: its envelope's, checked against
+// the bytes; of a memory trace: of all records; of a workload: of its completed spec and version), sizes, and the
+// values that the trace decides. A file is read again only if its size or modification time changes; concurrent callers
+// wait for the first. A workload is generated for its facts and, unless it is large, kept for the first `load`. `load`
+// decodes all; Input where the file differs from the `facts`. Thread-safe. Errors: those of the readers and the
+// workloads.
 #pragma once
 
 #include <cstdint>

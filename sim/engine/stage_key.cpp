@@ -32,7 +32,7 @@ StageMask readers_of(const std::string& key) {
   }
   const ExperimentParameter* const open = find_parameter(key);
   if (open == nullptr) {
-    throw Error(ErrorKind::Internal, {"a setting has a key that nobody declared", key, "", "", ""});
+    throw Error(ErrorKind::Internal, {"a setting has an undeclared key", key, "", "", ""});
   }
   return open->read_by;
 }

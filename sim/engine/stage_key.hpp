@@ -47,7 +47,7 @@ class KeyMaker {
 /// Keys of one experiment's results.
 struct ExperimentKeys {
   std::vector<Key> stages;  ///< by stage: its result, or its numbers where it gives no result (numbers_key)
-  /// By stage: hash of what the stage depends on without what it varies; equal for experiments computed together.
+  /// By stage: hash of all dependencies except the keys of StageInfo::varies; equal for experiments computed together.
   std::vector<Key> groups;
   Key whole;  ///< every setting, as text of the resolved configuration
 };

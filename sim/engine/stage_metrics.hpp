@@ -25,7 +25,7 @@ class MetricSet {
   [[nodiscard]] const std::vector<std::pair<std::uint16_t, double>>& values() const {
     return values_;
   }
-  std::string device = "CPU";  ///< that made it
+  std::string device = "CPU";  ///< the device that computed the metrics
   [[nodiscard]] std::uint64_t bytes() const {
     return sizeof(MetricSet) + values_.capacity() * sizeof(values_[0]);
   }

@@ -18,7 +18,6 @@
 namespace rayreplay::experiment {
 namespace {
 
-constexpr std::uint32_t kDefaultWarpSize = 32;
 constexpr std::uint32_t kWord = 4;
 constexpr const char* kHints = "scheduler.hints";
 constexpr const char* kHintFiles = "scheduler.hint_files";
@@ -114,12 +113,17 @@ memory::CacheGeometry geometry_of(const Settings& settings, const std::string& l
   return geometry;
 }
 
+/// `captured`: the trace's; 0: none.
+std::uint32_t warp_size_of(const Settings& complete, std::uint32_t captured) {
+  const std::uint32_t asked = small(complete, "warp_size");
+  return asked != 0 ? asked : captured != 0 ? captured : small(complete, "machine.warp_size");
+}
+
 }  // namespace
 
 TraceDecisions decisions(const Settings& complete, const InputFacts& facts) {
   TraceDecisions decided;
-  const std::uint32_t asked = small(complete, "warp_size");
-  decided.warp_size = asked != 0 ? asked : facts.warp_size != 0 ? facts.warp_size : kDefaultWarpSize;
+  decided.warp_size = warp_size_of(complete, facts.warp_size);
   decided.order = complete.text("order");
   if (decided.order == "auto") {
     static const std::string captured = scheduler::LaunchOrders::create("captured").spec;
@@ -138,7 +142,7 @@ Resolved resolved_of(const Settings& complete, const trace::Trace& trace, bool c
                      const std::vector<std::string>& packings, const std::vector<std::string>& swizzles) {
   Configuration configuration;
   configuration.launch = small(complete, "launch");
-  configuration.warp_size = small(complete, "warp_size");
+  configuration.warp_size = warp_size_of(complete, trace.header.warp_size);
   configuration.order = complete.text("order");
   configuration.policy = complete.text("policy");
   configuration.packings = packings;
@@ -271,8 +275,8 @@ Hierarchy hierarchy_of(const Settings& complete) {
   hierarchy.l1 = geometry_of(complete, "l1");
   hierarchy.l2 = geometry_of(complete, "l2");
   if (hierarchy.l1.bytes == 0 && hierarchy.l2.bytes == 0) {
-    throw Error(ErrorKind::Usage, {"there is no cache to ask about", "cache.l1.bytes and cache.l2.bytes",
-                                   "no L1, no L2", "one of them", ""});
+    throw Error(ErrorKind::Usage, {"there is no cache to simulate", "cache.l1.bytes and cache.l2.bytes", "no L1, no L2",
+                                   "one of them", ""});
   }
   hierarchy.l1_model = resolved_model(complete.text("cache.l1.model"), memory::kL1);
   hierarchy.l2_model = resolved_model(complete.text("cache.l2.model"), memory::kL2);
@@ -285,7 +289,7 @@ CacheOptions cache_of(const Settings& complete) {
   const std::int64_t window_requests = complete.integer("cache.window_requests");
   if (windows > 1 && window_requests > 0) {
     throw Error(ErrorKind::Usage,
-                {"time windows are either so many or so long",
+                {"the time windows are set both by number and by length",
                  fmt::format("{} and {}", place_of(complete.where("cache.windows"), "cache.windows"),
                              place_of(complete.where("cache.window_requests"), "cache.window_requests")),
                  "both", "one of the two", "leave one out"});

@@ -1,4 +1,4 @@
-// From complete settings to what the stages' code takes.
+// Option structs of the stages' code, from complete settings.
 //
 // Contract: one function per option struct. They check combinations that no single key can check (sizes that are no
 // number of words, geometries that do not fit, malformed shader costs) and name the setting's place where known.

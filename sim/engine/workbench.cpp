@@ -105,7 +105,7 @@ std::vector<Made> Workbench::numbers(Stage stage, std::span<const Experiment* co
       const Experiment& first = *members.front();
       if (first.facts->memory && !made_by.of_accesses) {
         throw Error(ErrorKind::Missing,
-                    {"a memory trace has accesses alone, neither threads nor a scene", first.facts->name,
+                    {"a memory trace has accesses only, neither threads nor a scene", first.facts->name,
                      fmt::format("outputs with \"{}\"", to_string(stage)), "outputs = \"cache\"", ""});
       }
       const DeviceWatch watch(accelerator_);

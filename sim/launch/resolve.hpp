@@ -1,10 +1,10 @@
 // Completes the settings of a launch with the trace and the registered models.
 //
 // Contract: `resolve` checks the settings against a trace and gives every spec with all its parameters. `Configuration`
-// is derived from an experiment's settings (stages/stage_settings.hpp); its defaults are those of the keys. Costs name
-// shaders by a stage ("closest-hit"), a name ("metal") or an id ("4"). An id has precedence over a name, a name over a
-// stage, and among equals the later entry. Errors: Usage (unknown model, parameter, policy, shader; launch or warp size
-// out of range); Missing if the order is "captured" and the trace has no warps.
+// is derived from an experiment's settings (sim/engine/stage_settings.hpp); its defaults are those of the keys. Costs
+// name shaders by a stage ("closest-hit"), a name ("metal") or an id ("4"). An id has precedence over a name, a name
+// over a stage, and among equals the later entry. Errors: Usage (unknown model, parameter, policy, shader; launch or
+// warp size out of range); Missing if the order is "captured" and the trace has no warps.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ ModelDescription description() {
       "equal part for each SM; "
       "no launch overhead, no clock changes, no caches, no order of warps within an SM. Made for differences between "
       "models on one machine: absolute times were off by a factor of four on one GPU and by a quarter on another "
-      "(docs/validation.md). docs/assumptions.md has all assumptions and where each default comes from.\n\n"
+      "(docs/validation-ser.md). docs/assumptions.md has all assumptions and where each default comes from.\n\n"
       "Its parameters are options of `rayreplay whatif --models` and keys of an experiment: --shader-cost, "
       "--cycles-per-instruction, --steps, --registers.";
   model.source = "rayreplay; fluid processor sharing: Kleinrock 1967. Defaults: docs/assumptions.md";

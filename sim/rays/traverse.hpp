@@ -71,7 +71,7 @@ struct TraverseResult {
   std::string packing;                                    ///< resolved spec, completed by the packing stage
   std::uint64_t structure_bytes = 0;
   bvh::Ignored ignored;
-  std::uint64_t warps = 0;         ///< of the launch
+  std::uint64_t warps = 0;         ///< warps of the launch
   std::uint64_t bounce_warps = 0;  ///< groups of rays that run together
   std::vector<TraverseRow> rows;
 };

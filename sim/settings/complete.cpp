@@ -21,7 +21,7 @@ class Completer {
  public:
   using Values = std::map<std::string, Setting, std::less<>>;
 
-  /// Every declared key of a machine where no other key is set.
+  /// All declared keys at their defaults, with the figures of `machine`.
   static Values standard(const std::string& machine) {
     Values values;
     for (const ExperimentParameter& parameter : experiment_parameters()) {

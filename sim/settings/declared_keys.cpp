@@ -24,6 +24,7 @@
 #include "sim/memory/streams/launch_source.hpp"
 #include "sim/settings/defaults.hpp"
 #include "sim/settings/machine_settings.hpp"
+#include "sim/settings/stage.hpp"
 #include "sim/simt/policies/replay_policy.hpp"
 #include "sim/workloads/workload.hpp"
 #include "traversal/classification/classify.hpp"
@@ -180,13 +181,17 @@ void add_input(List& list) {
   list.spec("workload", "", workloads::Workload::kModelKind, kInput, "Synthetic workload in place of a trace");
   list.whole("launch", 0, "", 0, kMostWhole, kStructure | kAssignment, "Which launch of the trace")
       .flag("--launch", kWarps);
-  list.text("outputs", "simt", kNoStage, "What is computed: any of simt, model, traversal, cache, structure")
-      .list_of(',');
+  std::vector<std::string> outputs;
+  for (const Stage stage : output_stages()) {
+    outputs.emplace_back(to_string(stage));
+  }
+  const std::string meaning = fmt::format("What is computed: any of {}", fmt::join(outputs, ", "));
+  list.text("outputs", "simt", kNoStage, meaning.c_str()).list_of(',');
 }
 
 void add_replay(List& list) {
   list.whole("warp_size", 0, "threads", 0, scheduler::kMaxWarpSize, kAssignment,
-             "Threads of a warp; 0: the trace's, or 32 where it has none")
+             "Threads of a warp; 0: the trace's; where it has none, the machine's")
       .flag("--warp-size", kWarps);
   list.spec("order", kAuto, scheduler::LaunchOrder::kModelKind, kAssignment,
             "Launch order; auto: captured where the trace has its warps, else z-order")
@@ -224,7 +229,8 @@ void add_structure(List& list) {
   list.spec("bvh.vertex_order", defaults.vertex_order, bvh::VertexOrder::kModelKind, kStructure,
             "Order of vertices in memory")
       .flag("--vertex-order", kStructures);
-  list.whole("bvh.leaf_size", 0, "references", 0, kMostWhole, kStructure, "Most references of a leaf; 0: the builder's")
+  list.whole("bvh.leaf_size", 0, "references", 0, kMostWhole, kStructure,
+             "Maximum references of a leaf; 0: the builder's")
       .flag("--leaf-size", kStructures);
   list.real("bvh.enlarge", defaults.enlarge, "share", 0, kMostShare, kStructure,
             "How far the planes of leaves are pushed outward, as a share of their boxes' diagonals")
@@ -254,9 +260,9 @@ void add_scheduler(List& list) {
             machine::kMostCyclesPerInstruction, kModel, "Latency where only instructions are known")
       .flag("--cycles-per-instruction", kSchedulers);
   list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMostSteps, kModel,
-            "Visits of the ray-tracing unit for a ray")
+            "Visits (nodes and leaves) of a ray, the same for all")
       .flag("--steps", kSchedulers);
-  list.truth("scheduler.replay_steps", false, kModel, "Instead count them, ray by ray, in a rebuilt structure")
+  list.truth("scheduler.replay_steps", false, kModel, "Count each ray's visits in a rebuilt structure")
       .flag("--replay-steps", kSchedulers);
 }
 
@@ -297,10 +303,10 @@ void add_stream(List& list) {
              "Written to the frame buffer when a thread ends; 0: nothing")
       .flag("--pixel-bytes", kAccesses);
   list.whole("stream.load_bytes", defaults.load_bytes, "bytes", 0, kMostSize, kStream,
-             "Most bytes that a lane reads by one instruction; 0: any (a node is one instruction)")
+             "Maximum bytes that a lane reads by one instruction; 0: no limit (a node is one instruction)")
       .flag("--load-bytes", kAccesses);
   list.truth("stream.coalesce", defaults.coalescing.coalesce, kStream,
-             "Whether lanes that touch one line share a transaction; false: every lane counts")
+             "Whether lanes of an instruction that touch one line share a transaction; false: each lane has its own")
       .flag("--per-lane", kAccesses);
 }
 
@@ -308,35 +314,34 @@ void add_caches(List& list) {
   const char* const kind = memory::CacheModel::kModelKind;
   list.inherit("cache.l1.bytes", "machine.l1_bytes", kCache, "L1 of an SM that is asked about; 0: there is none");
   list.inherit("cache.l1.line_bytes", "machine.l1_line_bytes", kStream | kCache,
-               "Its line, and the line into which accesses are coalesced");
-  list.inherit("cache.l1.ways", "machine.l1_ways", kCache, "Its associativity; 0: fully associative");
+               "Line of the L1; accesses are coalesced into it");
+  list.inherit("cache.l1.ways", "machine.l1_ways", kCache, "Ways of the L1; 0: fully associative");
   list.inherit("cache.l1.sector_bytes", "machine.l1_sector_bytes", kStream | kCache,
-               "Its sector, and the sector into which accesses are coalesced");
+               "Sector of the L1, also of coalesced accesses");
   list.spec("cache.l1.model", "lru", kind, kCache,
-            "Cache model of the L1s; stores go through and take no line unless the spec has write=back or "
-            "allocate=true")
+            "Cache model of the L1s; default for stores: write=through,allocate=false")
       .flag("--l1-model", kCaches);
   list.inherit("cache.l2.bytes", "machine.l2_bytes", kCache, "L2 that is asked about; 0: there is none");
-  list.inherit("cache.l2.line_bytes", "machine.l2_line_bytes", kCache, "Its line");
-  list.inherit("cache.l2.ways", "machine.l2_ways", kCache, "Its associativity; 0: fully associative");
-  list.inherit("cache.l2.sector_bytes", "machine.l2_sector_bytes", kCache, "Its sector");
+  list.inherit("cache.l2.line_bytes", "machine.l2_line_bytes", kCache, "Line of the L2");
+  list.inherit("cache.l2.ways", "machine.l2_ways", kCache, "Ways of the L2; 0: fully associative");
+  list.inherit("cache.l2.sector_bytes", "machine.l2_sector_bytes", kCache, "Sector of the L2");
   list.spec("cache.l2.model", "lru", kind, kCache,
-            "Cache model of the L2; stores take lines and stay until evicted unless it has write=through, "
-            "allocate=false")
+            "Cache model of the L2; default for stores: write=back,allocate=true")
       .flag("--l2-model", kCaches);
   list.text("cache.l2_feed", "misses", kCache,
-            "What the L2 gets: every access (all, as published), or what the L1s ask for (misses)")
+            "What the L2 gets: what the L1s ask for (misses), or every access (all, as von Buelow et al. 2023)")
       .choices({"all", "misses"})
       .flag("--l2-feed", kCaches);
   list.spec("cache.reuse_engine", "bitmap", memory::ReuseEngine::kModelKind, kReuse, "Engine of reuse distances")
       .flag("--reuse-engine", kCaches);
-  list.truth("cache.distances", true, kReuse, "Reuse distances: histograms, curves, and the split of misses")
+  list.truth("cache.distances", true, kReuse,
+             "Compute reuse distances: histograms, miss-ratio curves, and the split of misses")
       .flag("--no-distances", kCaches);
   list.whole("cache.windows", 1, "windows", 1, kMostWindows, kReuse,
-             "Time windows, equal in requests (an extra pass counts them)")
+             "Time windows of equal numbers of requests (an extra pass counts the requests)")
       .flag("--windows", kCaches);
   list.whole("cache.window_requests", 0, "requests", 0, kMostRequests, kReuse,
-             "... or a new window every so many requests; 0: not")
+             "Requests of a time window, in place of windows; 0: windows decides")
       .flag("--window-requests", kCaches);
 }
 
@@ -355,23 +360,23 @@ void add_explain(List& list) {
       .list_of(';')
       .flag("--enlarged-builder", kClassification);
   list.truth("explain.culls", defaults.culls, kClassify,
-             "The hardware leaves out whatever it enters beyond the ray's t_max of the moment: decides R2 or R3")
+             "The hardware skips what it enters beyond the ray's current t_max: decides R2 or R3")
       .flag("--culls", kClassification);
   list.spec("explain.hardware", "", traversal::Traversal::kModelKind, kClassify,
             "Traversal that plays the hardware on the trace's rays: its tests are explained, not the trace's")
       .flag("--hardware", kHardware);
   list.spec("explain.hardware_layout", "compressed-wide-8", bvh::Layout::kModelKind, kClassify,
-            "Layout of its structure")
+            "Layout of the simulated hardware's structure")
       .flag("--hardware-layout", kHardware);
   list.spec("explain.hardware_builder", "medium", bvh::Builder::kModelKind, kClassify,
-            "Builder of its structure; leaves of one primitive unless the spec sets leaf_size")
+            "Builder of the simulated hardware's structure; leaves of one primitive unless the spec sets leaf_size")
       .flag("--hardware-builder", kHardware);
   list.truth("explain.blind", false, kClassify, "The classification does not know the simulated hardware's own boxes")
       .flag("--blind", kHardware);
   list.truth("explain.any_hit_only", false, kClassify,
-             "Of the simulated triangle tests only those that an any-hit shader sees")
+             "Explain only those simulated triangle tests that an any-hit shader sees")
       .flag("--any-hit-only", kHardware);
-  list.truth("explain.ground_truth", false, kClassify, "Each class is compared with the known cause")
+  list.truth("explain.ground_truth", false, kClassify, "Compare each class with the known cause")
       .flag("--ground-truth", kHardware);
 }
 

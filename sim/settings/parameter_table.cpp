@@ -136,7 +136,10 @@ void unknown_key(std::string_view key, const std::string& where) {
       beside = name;
     }
   }
-  const std::string near = !behind.empty() ? behind : !beside.empty() ? beside : nearest(word, known);
+  std::string near = !behind.empty() ? behind : !beside.empty() ? beside : nearest(word, known);
+  if (!near.empty() && find_parameter(near) == nullptr) {
+    near += ".*";  // an open table
+  }
   const std::string renamed = renamed_key(word);
   throw Error(ErrorKind::Usage, {"unknown key of an experiment", where, "'" + std::string(key) + "'", "",
                                  !renamed.empty() ? renamed

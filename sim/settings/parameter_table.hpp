@@ -31,7 +31,7 @@ struct ExperimentParameter {
   char separator = '\0';  ///< of the items of a list; 0: no list
   std::string flag{};     ///< "--packing"; "": only in files and after --set
   std::string group{};    ///< of the flag in a command's help
-  std::string type{};     ///< of its value there: "SPEC"
+  std::string type{};     ///< name of the flag's value in the help: "SPEC"
 
   [[nodiscard]] bool is_switch() const {
     return std::holds_alternative<bool>(declared.default_value);

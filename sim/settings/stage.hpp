@@ -14,7 +14,7 @@
 
 namespace rayreplay::experiment {
 
-enum class Goal { Less, More, None };  ///< what is better
+enum class Goal { Less, More, None };  ///< whether less or more is better
 
 /// One metric of experiments (metrics.hpp).
 struct Metric {
@@ -27,7 +27,7 @@ struct Metric {
 
 struct StageInfo {
   std::string name;                  ///< a stage with metrics is also a word of the key `outputs`
-  std::string text;                  ///< one line: what it gives
+  std::string text;                  ///< one line: the stage's result
   int position = 0;                  ///< in lists of stages: above those of the stages it takes
   std::vector<std::string> takes{};  ///< stages whose results it takes
   /// Keys read in addition to those whose entries in the table of keys name this stage; "machine.*": a whole table.
@@ -42,8 +42,8 @@ struct StageInfo {
   std::string unit_shares{};
   /// The stage with the largest weight among those that a run wants decides on its unit.
   int unit_weight = 0;
-  std::string command{};     ///< that shows what the stage gives, where it has no metrics
-  bool large_units = false;  ///< what runs of a unit share is worth more than many small units
+  std::string command{};     ///< the command that shows the result of a stage without metrics
+  bool large_units = false;  ///< the shared part costs more than small units would gain
 };
 
 enum class Stage : std::uint8_t {};

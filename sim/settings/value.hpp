@@ -13,7 +13,7 @@ namespace rayreplay::experiment {
 [[nodiscard]] ParameterValue checked_value(const ExperimentParameter& parameter, std::string_view key,
                                            const ParameterValue& value, const std::string& where);
 
-/// "64KiB" as bytes; what has no such unit stays as it is.
+/// "64KiB" as a number of bytes; texts without a unit are unchanged.
 [[nodiscard]] std::string without_unit(const std::string& text);
 
 }  // namespace rayreplay::experiment

@@ -131,8 +131,9 @@ TEST(Builder, ExceptionsOfCallersComeBackToThem) {
   };
   const std::vector<BuildItem> crossing = test::make_items("crossing", 500, [](std::size_t i, test::Random& random) {
                                             Box box = test::box_at(random.unit(), random.unit(), random.unit(), 0.01F);
-                                            box.low[i % 3] = -1;
-                                            box.high[i % 3] = 1;
+                                            const auto axis = static_cast<Eigen::Index>(i % 3);
+                                            box.low[axis] = -1;
+                                            box.high[axis] = 1;
                                             return box;
                                           }).items;
   EXPECT_THROW(static_cast<void>(Builders::create("high").model->build(crossing, {8, 4}, &refuse, nullptr)),

@@ -129,10 +129,10 @@ TEST(Bvh, EnlargedLeavesAreEnlargedByThatMuch) {
     EXPECT_TRUE(to.contains(from));
     if (exact.children[i].is_leaf()) {
       double diagonal = 0;
-      for (std::size_t k = 0; k < 3; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         diagonal = std::hypot(diagonal, static_cast<double>(from.high[k]) - static_cast<double>(from.low[k]));
       }
-      for (std::size_t k = 0; k < 3; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         EXPECT_NEAR(static_cast<double>(from.low[k]) - static_cast<double>(to.low[k]), 0.1 * diagonal, 1e-6);
         EXPECT_NEAR(static_cast<double>(to.high[k]) - static_cast<double>(from.high[k]), 0.1 * diagonal, 1e-6);
       }

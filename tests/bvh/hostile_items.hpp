@@ -43,12 +43,7 @@ inline std::vector<ItemSet> hostile_items(std::size_t count) {
   const auto scaled = [](float scale) {
     return [scale](std::size_t, Random& r) {
       const bvh::Box box = box_at(r.unit(), r.unit(), r.unit(), 0.1F * std::abs(r.unit()));
-      bvh::Box result;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        result.low[axis] = box.low[axis] * scale;
-        result.high[axis] = box.high[axis] * scale;
-      }
-      return result;
+      return bvh::Box{box.low * scale, box.high * scale};
     };
   };
   add("nothing", 0, random_box);
@@ -91,8 +86,9 @@ inline std::vector<ItemSet> hostile_items(std::size_t count) {
   add("nested", count / 4, [](std::size_t i, Random&) { return box_at(0, 0, 0, static_cast<float>(i + 1)); });
   add("slivers", count, [](std::size_t i, Random& r) {
     bvh::Box box = box_at(r.unit(), r.unit(), r.unit(), 0.001F);
-    box.low[i % 3] = -1;
-    box.high[i % 3] = 1;
+    const auto axis = static_cast<Eigen::Index>(i % 3);
+    box.low[axis] = -1;
+    box.high[axis] = 1;
     return box;
   });
   add("far away", count / 4,

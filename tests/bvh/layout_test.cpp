@@ -160,7 +160,7 @@ TEST_P(EveryLayout, QuantisedBoxesAreHardlyLarger) {
     std::array<ChildView, kMaxWidth> views;
     const std::size_t count = layout_->decode(level, 0, views);
     for (std::size_t slot = 0; slot < count; ++slot) {
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         // 1/127 of the node at most for 8 bits that span up to twice the extent; 2^-9 of a coordinate below 4 for
         // halves.
         const float extent = tree.bounds.high[axis] - tree.bounds.low[axis];

@@ -101,7 +101,7 @@ double slow_overlap(const PreparedScene& scene, const Tree& tree, const QualityC
   const auto polygon = [&](std::uint32_t primitive) {
     std::array<Polygon::Point, 3> corners;
     for (std::size_t corner = 0; corner < 3; ++corner) {
-      for (std::size_t k = 0; k < 3; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         corners[corner][k] =
             static_cast<double>(mesh.vertices[std::size_t{mesh.indices[primitive * std::size_t{3} + corner]} * 3 + k]);
       }
@@ -178,7 +178,7 @@ TEST(Quality, LeafCountAgreesWithTheSlowTwin) {
       // Interval arithmetic in double: what rounding could decide does not occur in these rays.
       double near = static_cast<double>(ray.t_min);
       double far = static_cast<double>(ray.t_max);
-      for (std::size_t k = 0; k < 3; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         const double origin = static_cast<double>(ray.origin[k]);
         const double direction = static_cast<double>(ray.direction[k]);
         const double a = (static_cast<double>(child.box.low[k]) - origin) / direction;

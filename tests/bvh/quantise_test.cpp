@@ -16,7 +16,7 @@ TEST(Grid, PlanesAreTheTightestOfAll) {
     for (int round = 0; round < 400; ++round) {
       const Box outer = test::random_box(random, kind);
       const Grid grid = Grid::fit(outer);
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         ASSERT_EQ(grid.at(axis, 0), outer.low[axis]);
         ASSERT_GE(grid.at(axis, 255), outer.high[axis]);
         // Somewhere inside, and both ends.
@@ -47,7 +47,7 @@ TEST(Grid, AxesWithoutExtentAreExact) {
     const Box point = test::random_box(random, BoxKind::Points);
     const Grid grid = Grid::fit(point);
     EXPECT_EQ(grid.exponent, (std::array<std::uint8_t, 3>{0, 0, 0}));
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       EXPECT_EQ(grid.at(axis, grid.below(axis, point.low[axis])), point.low[axis]);
       EXPECT_EQ(grid.at(axis, grid.above(axis, point.high[axis])), point.high[axis]);
     }

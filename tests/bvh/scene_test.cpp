@@ -195,11 +195,11 @@ TEST(Scene, InstanceBoxesContainWhatIsTransformed) {
     ASSERT_TRUE(instance.active);
     const Box& box = prepared.blases[0].bounds;
     for (int corner = 0; corner < 8; ++corner) {
-      std::array<double, 3> world{};
-      for (std::size_t row = 0; row < 3; ++row) {
+      Vec3d world;
+      for (unsigned row = 0; row < 3; ++row) {
         // Long double: more exact than any rounding in question.
         long double sum = static_cast<long double>(scene.instances[0].transform[row * 4 + 3]);
-        for (std::size_t column = 0; column < 3; ++column) {
+        for (unsigned column = 0; column < 3; ++column) {
           sum += static_cast<long double>(scene.instances[0].transform[row * 4 + column]) *
                  static_cast<long double>((corner >> column & 1) != 0 ? box.high[column] : box.low[column]);
         }
@@ -207,12 +207,12 @@ TEST(Scene, InstanceBoxesContainWhatIsTransformed) {
         ASSERT_GE(static_cast<long double>(instance.world.high[row]), sum);
         world[row] = static_cast<double>(sum);
       }
-      for (std::size_t row = 0; row < 3; ++row) {
-        double back = instance.to_object[row * 4 + 3];
+      for (unsigned row = 0; row < 3; ++row) {
+        double back = instance.to_object(row, 3);
         double magnitude = std::abs(back);
-        for (std::size_t column = 0; column < 3; ++column) {
-          back += instance.to_object[row * 4 + column] * world[column];
-          magnitude += std::abs(instance.to_object[row * 4 + column] * world[column]);
+        for (unsigned column = 0; column < 3; ++column) {
+          back += instance.to_object(row, column) * world[column];
+          magnitude += std::abs(instance.to_object(row, column) * world[column]);
         }
         const auto expected = static_cast<double>((corner >> row & 1) != 0 ? box.high[row] : box.low[row]);
         ASSERT_NEAR(back, expected, 1e-9 * magnitude + 1e-9);

@@ -22,11 +22,7 @@ struct Triangle {
   }
   /// Weights of the corners, which add up to 1.
   [[nodiscard]] Point at(double u, double v) const {
-    Point point;
-    for (std::size_t k = 0; k < 3; ++k) {
-      point[k] = corners[0][k] + u * (corners[1][k] - corners[0][k]) + v * (corners[2][k] - corners[0][k]);
-    }
-    return point;
+    return corners[0] + u * (corners[1] - corners[0]) + v * (corners[2] - corners[0]);
   }
 };
 
@@ -38,14 +34,14 @@ Triangle random_triangle(test::Random& random, float scale) {
     }
   }
   if (random.one_in(4)) {
-    const std::size_t axis = random.below(3);  // across an axis: flat, with a face of many boxes through it
+    const std::uint32_t axis = random.below(3);  // across an axis: flat, with a face of many boxes through it
     triangle.corners[1][axis] = triangle.corners[2][axis] = triangle.corners[0][axis];
   }
   return triangle;
 }
 
 bool inside(const Box& box, const Point& point, double slack) {
-  for (std::size_t k = 0; k < 3; ++k) {
+  for (unsigned k = 0; k < 3; ++k) {
     if (point[k] < static_cast<double>(box.low[k]) - slack || point[k] > static_cast<double>(box.high[k]) + slack) {
       return false;
     }
@@ -55,7 +51,7 @@ bool inside(const Box& box, const Point& point, double slack) {
 
 Box random_box(test::Random& random, float scale) {
   Box box;
-  for (std::size_t k = 0; k < 3; ++k) {
+  for (unsigned k = 0; k < 3; ++k) {
     const float a = random.unit() * scale;
     const float b = random.unit() * scale;
     box.low[k] = std::min(a, b);
@@ -88,7 +84,7 @@ TEST(SpatialSplit, ClippedPolygonIsThePartInsideTheBox) {
       }
     }
     if (!part.empty()) {
-      for (std::size_t k = 0; k < 3; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         ASSERT_GE(bounds.low[k], std::nextafter(box.low[k], -INFINITY));
         ASSERT_LE(bounds.high[k], std::nextafter(box.high[k], INFINITY));
       }
@@ -108,7 +104,7 @@ TEST(SpatialSplit, AreasOfPartsAddUp) {
     for (std::size_t cell = 0; cell < 27; ++cell) {
       const std::array<std::size_t, 3> at{cell % 3, cell / 3 % 3, cell / 9};
       Box box;
-      for (std::size_t k = 0; k < 3; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         box.low[k] = cuts[at[k]];
         box.high[k] = cuts[at[k] + 1];
       }
@@ -124,7 +120,7 @@ TEST(SpatialSplit, BothSidesAsIfClippedTwice) {
   test::Random random(7);
   for (int round = 0; round < 3000; ++round) {
     const Triangle triangle = random_triangle(random, 1);
-    const std::size_t axis = random.below(3);
+    const std::uint32_t axis = random.below(3);
     // Now and then through a corner.
     const double position =
         random.one_in(3) ? triangle.corners[random.below(3)][axis] : static_cast<double>(random.unit());
@@ -157,7 +153,7 @@ trace::Scene slivers(std::size_t count, float scale) {
     const std::array<float, 3> from{random.unit(), random.unit(), random.unit()};
     const std::array<float, 3> to{random.unit(), random.unit(), random.unit()};
     for (std::size_t corner = 0; corner < 3; ++corner) {
-      for (std::size_t k = 0; k < 3; ++k) {
+      for (unsigned k = 0; k < 3; ++k) {
         mesh.vertices.push_back(scale * ((corner == 0 ? from : to)[k] + 0.01F * random.unit()));
       }
       mesh.indices.push_back(i * 3 + static_cast<std::uint32_t>(corner));
@@ -183,7 +179,7 @@ TEST(SpatialSplit, EveryPointOfATriangleIsInALeafThatRefersToIt) {
     for (std::size_t i = 0; i < 400; ++i) {
       Triangle triangle;
       for (std::size_t corner = 0; corner < 3; ++corner) {
-        for (std::size_t k = 0; k < 3; ++k) {
+        for (unsigned k = 0; k < 3; ++k) {
           triangle.corners[corner][k] = static_cast<double>(mesh.vertices[mesh.indices[i * 3 + corner] * 3 + k]);
         }
       }

@@ -82,12 +82,7 @@ inline std::string fault_of(const bvh::Tree& tree, std::span<const bvh::BuildIte
           return fmt::format("reference {} names nothing that was given", r);
         }
         leaf.extend(item->second);
-        bvh::Box part = child.box;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          part.low[axis] = std::max(part.low[axis], item->second.low[axis]);
-          part.high[axis] = std::min(part.high[axis], item->second.high[axis]);
-        }
-        covered[tree.references[r]].extend(part);
+        covered[tree.references[r]].extend(intersection(child.box, item->second));
       }
       if (splits ? !leaf.contains(child.box) : !(leaf == child.box)) {
         return "a leaf's box is not that of its items";

@@ -61,7 +61,7 @@ class Vtp : public testing::Test {
     Box box;
     for (std::size_t corner = 0; corner < 8; ++corner) {
       Box point;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         point.low[axis] = point.high[axis] = file["points"][(i * 8 + corner) * 3 + axis].get<float>();
       }
       box.extend(point);

@@ -92,7 +92,7 @@ class TracerAgreement : public testing::TestWithParam<Case> {
       return false;
     }
     const auto t = static_cast<double>(launch().data.events.t[story.end]);
-    const double scale = std::max(std::abs(t), static_cast<double>(length(ray.origin)));
+    const double scale = std::max(std::abs(t), static_cast<double>(reference::length(ray.origin)));
     const double tolerance = GetParam().tolerance * scale;
     return std::abs(t - static_cast<double>(hit.t)) <= tolerance &&
            (is_same_primitive(story.end, hit) || meets_captured(ray, story.end, tolerance));

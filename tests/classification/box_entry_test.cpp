@@ -28,7 +28,7 @@ struct Exact {
 Exact exactly(const bvh::Box& box, const Ray& ray) {
   long double from = ray.t_min;
   long double to = ray.t_max;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const long double low = static_cast<long double>(box.low[axis]) - static_cast<long double>(ray.origin[axis]);
     const long double high = static_cast<long double>(box.high[axis]) - static_cast<long double>(ray.origin[axis]);
     const long double d = ray.direction[axis];
@@ -66,7 +66,7 @@ TEST(BoxEntry, NeverMissesNorEntersLaterThanExactArithmetic) {
     bvh::Box box;
     std::array<float, 3> origin{};
     std::array<float, 3> direction{};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       const float a = random.unit() * scale;
       const float b = random.one_in(6) ? a : random.unit() * scale;
       box.low[axis] = std::min(a, b);
@@ -89,7 +89,7 @@ TEST(BoxEntry, NeverMissesNorEntersLaterThanExactArithmetic) {
     } else if (found.met) {
       // Only what touches a box that is larger by a few units may be met.
       bvh::Box larger = box;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         larger.low[axis] -= 1e-4F * scale;
         larger.high[axis] += 1e-4F * scale;
       }
@@ -139,7 +139,8 @@ TEST(BoxEntry, MissesWhatIsMissed) {
 
 TEST(BoxEntry, InstanceSpaceGivesTheSameDistance) {
   // Scaled by 2 along x, moved by (10, 0, 0): object x = (world x − 10) / 2.
-  const std::array<double, 12> to_object{0.5, 0, 0, -5, 0, 1, 0, 0, 0, 0, 1, 0};
+  Transformd to_object;
+  to_object << 0.5, 0, 0, -5, 0, 1, 0, 0, 0, 0, 1, 0;
   const bvh::Box box{{0, 0, 0}, {1, 1, 1}};
   const auto found = enter(box, slab_ray(make_ray({0, 0.5F, 0.5F}, {1, 0, 0}), to_object), 0, 100, kUnit);
   ASSERT_TRUE(found.met);

@@ -32,7 +32,7 @@ void for_active(const bvh::PreparedScene& scene, const Visit& visit) {
 
 double diagonal(const bvh::Box& box) {
   double squares = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const double extent = static_cast<double>(box.high[axis]) - static_cast<double>(box.low[axis]);
     squares += extent * extent;
   }
@@ -67,7 +67,7 @@ TEST(Enlarged, IsWhatWasAskedFor) {
   for_active(scene, [&](std::uint32_t blas, std::uint32_t number, const bvh::Box& own) {
     const bvh::Box& box = boxes.box(0, blas, number);
     const double push = 0.25 * diagonal(own);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       ASSERT_NEAR(static_cast<double>(own.low[axis]) - static_cast<double>(box.low[axis]), push, 1e-5);
       ASSERT_NEAR(static_cast<double>(box.high[axis]) - static_cast<double>(own.high[axis]), push, 1e-5);
     }

@@ -37,7 +37,7 @@ class Enlarged {
       const bvh::Box& box = boxes_.box(model, blas, number);
       TwinBox& twin = list.emplace_back();
       twin.empty = box.empty();
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         twin.low[axis] = box.low[axis];
         twin.high[axis] = box.high[axis];
       }

@@ -134,7 +134,7 @@ TEST_F(OnDevices, RefusesWhatTheProcessorRefuses) {
   const trace::Launch other = launch;
   trace::AcceleratedLaunch of_other(*accelerator, other);
   with_devices.on_device = &of_other;
-  EXPECT_THAT(message(), testing::HasSubstr("another launch's columns"));
+  EXPECT_THAT(message(), testing::HasSubstr("belong to another launch"));
 }
 
 /// One warp of one lane, whose queue is `calls` calls of code 0, for the kernels themselves.
@@ -182,7 +182,7 @@ TEST(ReplayKernel, RefusesQueuesThatItsSumsCouldNotHold) {
     ADD_FAILURE() << "nothing was refused";
   } catch (const DeviceError& error) {
     EXPECT_EQ(error.fault(), Fault::Unsupported);
-    EXPECT_THAT(error.what(), testing::HasSubstr("more events than a device replays"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("more events than a device can replay"));
   }
 }
 

@@ -35,15 +35,15 @@ void expect_leaf_scene(const RenderScene& scene) {
   const Material& ivy = scene.materials.at(leaf.material.at(0));
   EXPECT_EQ(ivy.kind, MaterialKind::Diffuse);
   EXPECT_EQ(ivy.alpha_cutoff, 0.25F);
-  EXPECT_EQ(ivy.color.y, 0.5F);
+  EXPECT_EQ(ivy.color.y(), 0.5F);
   ASSERT_EQ(scene.blases.size(), 1U);
   ASSERT_EQ(scene.instances.size(), 2U);
   // A quarter turn about y takes x to -z; then twice the size, then the parent's translation.
-  const Vec3 turned = transform_point(scene.instances[0].transform, {1, 0, 0});
-  EXPECT_NEAR(turned.x, 1, 1e-6);
-  EXPECT_NEAR(turned.y, 2, 1e-6);
-  EXPECT_NEAR(turned.z, 1, 1e-6);
-  EXPECT_EQ(transform_point(scene.instances[1].transform, {1, 0, 0}).x, -4);
+  const Vec3 turned = transform_point(as_transform(scene.instances[0].transform), {1, 0, 0});
+  EXPECT_NEAR(turned.x(), 1, 1e-6);
+  EXPECT_NEAR(turned.y(), 2, 1e-6);
+  EXPECT_NEAR(turned.z(), 1, 1e-6);
+  EXPECT_EQ(transform_point(as_transform(scene.instances[1].transform), {1, 0, 0}).x(), -4);
 }
 
 TEST(Gltf, TwoInstancesOfAMaskedMesh) {
@@ -77,7 +77,7 @@ TEST(Gltf, MaterialKinds) {
   const Material lamp = material_of(
       R"({"emissiveFactor":[1,0.5,0],"extensions":{"KHR_materials_emissive_strength":{"emissiveStrength":8}}})");
   EXPECT_EQ(lamp.kind, MaterialKind::Emissive);
-  EXPECT_EQ(lamp.color.y, 4);
+  EXPECT_EQ(lamp.color.y(), 4);
   const Material glass = material_of(
       R"({"extensions":{"KHR_materials_transmission":{"transmissionFactor":1},"KHR_materials_ior":{"ior":1.3}}})");
   EXPECT_EQ(glass.kind, MaterialKind::Dielectric);
@@ -92,9 +92,9 @@ TEST(Gltf, CameraOfTheFileWins) {
       replaced(gltf(R"(,"cameras":[{"type":"perspective","perspective":{"yfov":0.7853981633974483,"znear":0.1}}])"),
                R"({"children":[1],)", R"({"camera":0,"children":[1],)");
   const RenderScene scene = make_scene(folder.write("a.gltf", text), nullptr);
-  EXPECT_EQ(scene.camera.from.z, 3);
-  EXPECT_LT(scene.camera.at.z, 3);
-  EXPECT_EQ(scene.camera.at.x, scene.camera.from.x);
+  EXPECT_EQ(scene.camera.from.z(), 3);
+  EXPECT_LT(scene.camera.at.z(), 3);
+  EXPECT_EQ(scene.camera.at.x(), scene.camera.from.x());
   EXPECT_NEAR(scene.camera.vertical_fov_degrees, 45, 1e-4);
 }
 

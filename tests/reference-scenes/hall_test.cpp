@@ -86,7 +86,7 @@ TEST(Hall, NormalsAreOfUnitLengthAndAgreeWithTheWinding) {
         const std::size_t row = std::size_t{3} * index[t + k];
         return Vec3{array[row], array[row + 1], array[row + 2]};
       };
-      const Vec3 face = cross(at(v, 1) - at(v, 0), at(v, 2) - at(v, 0));
+      const Vec3 face = (at(v, 1) - at(v, 0)).cross(at(v, 2) - at(v, 0));
       const Vec3 shading = at(part.normals, 0) + at(part.normals, 1) + at(part.normals, 2);
       ++triangles;
       turned += dot(face, shading) < 0 ? 1U : 0U;

@@ -36,13 +36,13 @@ TEST(Obj, QuadsNegativeIndicesAndMaterials) {
   const Material& painted = scene.materials.at(paint.material.at(0));
   EXPECT_EQ(painted.name, "paint");
   EXPECT_EQ(painted.kind, MaterialKind::Diffuse);
-  EXPECT_EQ(painted.color.z, 0.6F);
+  EXPECT_EQ(painted.color.z(), 0.6F);
 
   const SceneGeometry& steel = scene.geometries[1];
   EXPECT_THAT(steel.geometry.vertices, ElementsAre(0, 0, -2, 1, 0, -2, 0, 1, -2));
   EXPECT_THAT(steel.normals, ElementsAre(0, 0, 1, 0, 0, 1, 0, 0, 1)) << "missing normals are the face's";
   EXPECT_EQ(scene.materials.at(steel.material.at(0)).kind, MaterialKind::Metal);
-  EXPECT_EQ(scene.materials.at(steel.material.at(0)).color.x, 0.9F);
+  EXPECT_EQ(scene.materials.at(steel.material.at(0)).color.x(), 0.9F);
   EXPECT_EQ(scene.instances[1].hit_group_offset, static_cast<std::uint32_t>(MaterialKind::Metal));
 }
 
@@ -58,7 +58,7 @@ TEST(Obj, EmissiveAndGlass) {
   EXPECT_EQ(glass.refraction_index, 1.4F);
   const Material& lamp = scene.materials.at(scene.geometries[1].material.at(0));
   EXPECT_EQ(lamp.kind, MaterialKind::Emissive);
-  EXPECT_EQ(lamp.color.y, 6);
+  EXPECT_EQ(lamp.color.y(), 6);
   EXPECT_TRUE(scene.geometries[0].normals.empty());
 }
 
@@ -98,9 +98,9 @@ TEST(Obj, MissingMaterialsAndDegenerateTrianglesAreNoted) {
 TEST(Obj, CameraFramesTheBoundingBox) {
   const TemporaryFolder folder;
   const RenderScene scene = make_scene(folder.write("a.obj", "v 10 0 0\nv 12 0 0\nv 10 2 0\nf 1 2 3\n"), nullptr);
-  EXPECT_EQ(scene.camera.at.x, 11);
-  EXPECT_EQ(scene.camera.at.y, 1);
-  EXPECT_GT(scene.camera.from.z, 3);
+  EXPECT_EQ(scene.camera.at.x(), 11);
+  EXPECT_EQ(scene.camera.at.y(), 1);
+  EXPECT_GT(scene.camera.from.z(), 3);
 }
 
 struct BadObj {

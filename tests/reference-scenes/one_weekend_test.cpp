@@ -25,7 +25,7 @@ TEST(OneWeekend, SphereIsGeometryIsInstance) {
   ASSERT_EQ(scene.blases.size(), scene.geometries.size());
   for (std::uint32_t i = 0; i < scene.instances.size(); ++i) {
     EXPECT_EQ(scene.instances[i].blas, i);
-    EXPECT_EQ(scene.instances[i].transform, kIdentity);
+    EXPECT_EQ(as_transform(scene.instances[i].transform), Transform::Identity());
     EXPECT_EQ(scene.instances[i].mask, 0xFF);
     EXPECT_EQ(scene.blases[i].first_geometry, i);
     EXPECT_EQ(scene.blases[i].geometry_count, 1U);
@@ -54,7 +54,7 @@ TEST(OneWeekend, HasTheBooksSpheres) {
     EXPECT_GT(length(Vec3{s[0], s[1], s[2]} - Vec3{4, 0.2F, 0}), 0.9F);
     const Material& material = scene.materials[scene.geometries[i].material[0]];
     if (material.kind == MaterialKind::Metal) {
-      EXPECT_GE(material.color.x, 0.5F);
+      EXPECT_GE(material.color.x(), 0.5F);
       EXPECT_LE(material.fuzz, 0.5F);
     }
   }
@@ -82,7 +82,7 @@ TEST(OneWeekend, SeedChangesOnlyTheSmallSpheres) {
   const RenderScene b = make_scene("one-weekend:seed=2", nullptr);
   EXPECT_NE(a.geometries[1].spheres, b.geometries[1].spheres);
   EXPECT_EQ(a.geometries[0].spheres, b.geometries[0].spheres);
-  EXPECT_EQ(a.camera.from.x, 13);
+  EXPECT_EQ(a.camera.from.x(), 13);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                    s.textures.push_back({2, 2, {0, 0, 0, 0}});
                  },
                  "texture 0"},
-        BadScene{"color", [](RenderScene& s) { s.materials[1].color.y = -1; }, "a colour is negative"},
+        BadScene{"color", [](RenderScene& s) { s.materials[1].color.y() = -1; }, "a colour is negative"},
         BadScene{"fuzz", [](RenderScene& s) { s.materials[1].fuzz = 2; }, "fuzz is out of range"},
         BadScene{"refraction", [](RenderScene& s) { s.materials[1].refraction_index = 0; }, "refraction index"},
         BadScene{"cutoff", [](RenderScene& s) { s.materials[1].alpha_cutoff = kNan; }, "alpha cut-off"},
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadScene{"instance", [](RenderScene& s) { s.instances[1].blas = 77; }, "instance 1"},
         BadScene{"flat",
                  [](RenderScene& s) {
-                   s.instances[1].transform = scaling({1, 0, 1});
+                   as_transform(s.instances[1].transform) = scaling({1, 0, 1});
                  },
                  "instance 1: an instance's transform is singular"},
         BadScene{"sheared_flat",
@@ -101,13 +101,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "no orientation"},
         BadScene{"fov", [](RenderScene& s) { s.camera.vertical_fov_degrees = 180; }, "field of view"},
         BadScene{"lens", [](RenderScene& s) { s.camera.focus_distance = 0; }, "lens"},
-        BadScene{"sky", [](RenderScene& s) { s.sky.top.x = kInfinity; }, "sky"}),
+        BadScene{"sky", [](RenderScene& s) { s.sky.top.x() = kInfinity; }, "sky"}),
     [](const auto& fault) { return std::string(fault.param.name); });
 
 TEST(SceneCheck, SmallAndMirroredTransformsAreLegal) {
   RenderScene scene = make_scene("cornell", nullptr);
-  scene.instances[1].transform = scaling({1e-6F, 1e-6F, 1e-6F});
-  scene.instances[2].transform = scaling({-1, 2, 3});
+  as_transform(scene.instances[1].transform) = scaling({1e-6F, 1e-6F, 1e-6F});
+  as_transform(scene.instances[2].transform) = scaling({-1, 2, 3});
   EXPECT_NO_THROW(check(scene));
 }
 

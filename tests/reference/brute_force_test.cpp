@@ -50,8 +50,9 @@ Triple solve(const std::array<float, 12>& m, const Triple& v) {
 }
 
 ObjectRay to_object(const reference::Ray& ray, const std::array<float, 12>& m) {
-  const Triple origin{ray.origin.x, ray.origin.y, ray.origin.z};
-  return {solve(m, minus(origin, {m[3], m[7], m[11]})), solve(m, {ray.direction.x, ray.direction.y, ray.direction.z})};
+  const Triple origin{ray.origin.x(), ray.origin.y(), ray.origin.z()};
+  return {solve(m, minus(origin, {m[3], m[7], m[11]})),
+          solve(m, {ray.direction.x(), ray.direction.y(), ray.direction.z()})};
 }
 
 /// One primitive as one ray sees it.
@@ -151,7 +152,7 @@ class Twin {
         return static_cast<float>((ray.origin.at(axis) + c.roots.at(i) * ray.direction.at(axis) - centre.at(axis)) /
                                   radius);
       };
-      const reference::Vec3 n{normal(0), normal(1), normal(2)};
+      const Vec3 n{normal(0), normal(1), normal(2)};
       c.passes.at(i) = passes(c, geometry, reference::sphere_texture_point(n));
     }
   }

@@ -24,7 +24,7 @@ TEST(ClosedHall, NoRayThatGoesDownMisses) {
   for (const test::RayStory& story : sink.stories()) {
     const bool missed = std::any_of(story.events.begin(), story.events.end(),
                                     [](const test::Event& event) { return event.kind == trace::EventKind::Miss; });
-    const bool goes_down = story.ray.direction.y < -0.05F;
+    const bool goes_down = story.ray.direction.y() < -0.05F;
     down += goes_down ? 1U : 0U;
     lost += goes_down && missed ? 1U : 0U;
     sky += missed ? 1U : 0U;

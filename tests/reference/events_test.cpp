@@ -144,7 +144,7 @@ TEST(Events, TraceCallsAreWhatAnApplicationPasses) {
       ASSERT_EQ(story.miss_index, story.occlusion() ? 1 : 0);
       ASSERT_EQ(story.sbt_stride, mixed_table ? 1 : 0);
       ASSERT_LT(story.ray.t_min, story.ray.t_max);
-      ASSERT_NEAR(length(story.ray.direction), 1.0F, 1e-5F);
+      ASSERT_NEAR(reference::length(story.ray.direction), 1.0F, 1e-5F);
     }
     EXPECT_EQ(sink.columns.geometry, !opaque);
     EXPECT_EQ(sink.data.events.geometry.empty(), opaque);

@@ -14,7 +14,6 @@ namespace rayreplay::test {
 namespace {
 
 using reference::MaterialKind;
-using reference::Vec3;
 
 Vec3 mean(const reference::Image& image) {
   double sum[3] = {0, 0, 0};
@@ -53,10 +52,8 @@ TEST(Path, LampOverFloorMatchesTheClosedForm) {
   SceneKit kit;
   const double pi = std::numbers::pi;
   kit.add_square(kit.material(MaterialKind::Diffuse, {0.5F, 0.5F, 0.5F}), true, reference::rotation_x(-pi / 2));
-  kit.add_square(kit.material(MaterialKind::Emissive, {3, 2, 1}), true, [] {
-    using reference::operator*;
-    return reference::translation({0, 2, 0}) * reference::rotation_x(std::numbers::pi / 2);
-  }());
+  kit.add_square(kit.material(MaterialKind::Emissive, {3, 2, 1}), true,
+                 reference::compose(reference::translation({0, 2, 0}), reference::rotation_x(std::numbers::pi / 2)));
   kit.scene.sky = {{0, 0, 0}, {0, 0, 0}};
   // Straight down at the centre from below the lamp.
   kit.scene.camera = {.from = {0, 1, 0}, .at = {0, 0, 0}, .up = {0, 0, 1}, .vertical_fov_degrees = 0.1F};
@@ -68,9 +65,9 @@ TEST(Path, LampOverFloorMatchesTheClosedForm) {
     auto options = many_samples(1000);
     options.next_event = next_event;
     const Vec3 seen = mean(reference::trace_scene(kit.scene, options, nullptr).image);
-    EXPECT_NEAR(static_cast<double>(seen.x), 3 * expected, 0.01 * expected);
-    EXPECT_NEAR(static_cast<double>(seen.y), 2 * expected, 0.01 * expected);
-    EXPECT_NEAR(static_cast<double>(seen.z), 1 * expected, 0.01 * expected);
+    EXPECT_NEAR(static_cast<double>(seen.x()), 3 * expected, 0.01 * expected);
+    EXPECT_NEAR(static_cast<double>(seen.y()), 2 * expected, 0.01 * expected);
+    EXPECT_NEAR(static_cast<double>(seen.z()), 1 * expected, 0.01 * expected);
   }
 }
 
@@ -81,18 +78,17 @@ TEST(Path, NextEventEstimationChangesTheNoiseOnly) {
   const Vec3 without = mean(reference::trace_scene(scene, options, nullptr).image);
   options.next_event = true;
   const Vec3 with = mean(reference::trace_scene(scene, options, nullptr).image);
-  EXPECT_NEAR(with.x, without.x, 0.004F * without.x);
-  EXPECT_NEAR(with.y, without.y, 0.004F * without.y);
-  EXPECT_NEAR(with.z, without.z, 0.004F * without.z);
+  EXPECT_NEAR(with.x(), without.x(), 0.004F * without.x());
+  EXPECT_NEAR(with.y(), without.y(), 0.004F * without.y());
+  EXPECT_NEAR(with.z(), without.z(), 0.004F * without.z());
 }
 
 /// Sampling a light covers its world area: the mean of inverse densities over one light is its area.
 TEST(Lights, InverseDensityIntegratesToTheArea) {
-  using reference::operator*;
   SceneKit kit;
   const std::uint32_t lamp = kit.material(MaterialKind::Emissive, {1, 1, 1});
   // A square stretched to 2×6 and a sphere squeezed to an oblate ellipsoid with half axes 1, 1, 1/2.
-  kit.add_square(lamp, true, reference::rotation_x(0.3) * reference::scaling({1, 3, 1}));
+  kit.add_square(lamp, true, reference::compose(reference::rotation_x(0.3), reference::scaling({1, 3, 1})));
   kit.add_spheres({0, 0, 0, 0.5F}, lamp, true, reference::scaling({2, 2, -1}));
   const reference::Lights lights(kit.scene);
   reference::Random random(1, 2);
@@ -103,7 +99,7 @@ TEST(Lights, InverseDensityIntegratesToTheArea) {
     const auto sample = lights.sample(random);
     (sample.two_sided ? square : ellipsoid) += static_cast<double>(sample.inverse_density);
     if (!sample.two_sided) {
-      ASSERT_GT(dot(sample.normal, sample.point), 0);
+      ASSERT_GT(rayreplay::dot(sample.normal, sample.point), 0);
     }
   }
   const double e = std::sqrt(1 - 0.25);
@@ -123,14 +119,14 @@ TEST(AmbientOcclusion, OpenFloorIsWhiteAndACreaseIsHalfDark) {
     ASSERT_EQ(value, 1.0F);
   }
   // A wall on the edge of the view's centre hides half of the cosine-weighted hemisphere at its foot.
-  using reference::operator*;
   kit.add_square(plain, true,
-                 reference::translation({0.001F, 0, 0}) * reference::rotation_y(std::numbers::pi / 2) *
-                     reference::scaling({1000, 1000, 1}));
+                 reference::compose(reference::compose(reference::translation({0.001F, 0, 0}),
+                                                       reference::rotation_y(std::numbers::pi / 2)),
+                                    reference::scaling({1000, 1000, 1})));
   kit.scene.camera = {.from = {-0.5F, 0, 5}, .at = {0, 0, 0}, .up = {0, 1, 0}, .vertical_fov_degrees = 1e-4F};
   options.integrator = "ao:rays=8,distance=1000";
   options.t_min = 1e-4F;
-  EXPECT_NEAR(mean(reference::trace_scene(kit.scene, options, nullptr).image).x, 0.5F, 0.01F);
+  EXPECT_NEAR(mean(reference::trace_scene(kit.scene, options, nullptr).image).x(), 0.5F, 0.01F);
 }
 
 TEST(Primary, ShowsNormals) {
@@ -140,9 +136,9 @@ TEST(Primary, ShowsNormals) {
   auto options = many_samples(1);
   options.integrator = "primary:show=normal";
   const Vec3 seen = mean(reference::trace_scene(kit.scene, options, nullptr).image);
-  EXPECT_NEAR(seen.x, 0.5F, 1e-6F);
-  EXPECT_NEAR(seen.y, 0.5F, 1e-6F);
-  EXPECT_NEAR(seen.z, 1.0F, 1e-6F);
+  EXPECT_NEAR(seen.x(), 0.5F, 1e-6F);
+  EXPECT_NEAR(seen.y(), 0.5F, 1e-6F);
+  EXPECT_NEAR(seen.z(), 1.0F, 1e-6F);
 }
 
 TEST(Integrators, AreListed) {

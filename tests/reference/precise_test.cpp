@@ -11,11 +11,10 @@ namespace rayreplay::test {
 namespace {
 
 using reference::precise_ray;
-using reference::Vec3;
 
 constexpr std::array<float, 6> kUnitBox{0, 0, 0, 1, 1, 1};
 
-bool meets(Vec3 origin, Vec3 direction, float t_min = 0, float t_max = 100) {
+bool meets(const Vec3& origin, const Vec3& direction, float t_min = 0, float t_max = 100) {
   return reference::meets_box(precise_ray(origin, direction), kUnitBox.data(), t_min, t_max);
 }
 
@@ -54,11 +53,11 @@ TEST(Box, NeverMissesAPointOfItself) {
     target.at(side) = random.uniform() < 0.5F ? box.at(side) : box.at(side + 3);
     // The origin is the target moved by a vector that floats hold exactly, so that the ray goes through it exactly.
     reference::PreciseRay ray;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (Eigen::Index axis = 0; axis < 3; ++axis) {
       const double step = std::round(64 * static_cast<double>(random.symmetric()));
-      ray.origin.at(axis) = static_cast<double>(target.at(axis)) - 4 * step;
-      ray.direction.at(axis) = step;
-      ray.inverse.at(axis) = 1 / step;
+      ray.origin[axis] = static_cast<double>(target.at(static_cast<std::size_t>(axis))) - 4 * step;
+      ray.direction[axis] = step;
+      ray.inverse[axis] = 1 / step;
     }
     ASSERT_TRUE(reference::meets_box(ray, box.data(), 0, 4)) << i;
     ASSERT_TRUE(reference::meets_box(ray, box.data(), 4, 5)) << i;
@@ -92,7 +91,7 @@ TEST(Sphere, LargeSpheresShowNoCancellation) {
 
 TEST(Triangle, DistanceWeightsAndFacing) {
   const std::array<float, 9> t{0, 0, 0, 4, 0, 0, 0, 4, 0};
-  const auto hit = [&](Vec3 origin, Vec3 direction) {
+  const auto hit = [&](const Vec3& origin, const Vec3& direction) {
     return reference::intersect_triangle(precise_ray(origin, direction), t.data(), t.data() + 3, t.data() + 6);
   };
   const auto front = hit({1, 2, 5}, {0, 0, -1});
@@ -111,14 +110,14 @@ TEST(Texture, NearestTexelRepeatsFromRowZero) {
   auto& texture = kit.scene.textures[0];
   texture.rgba = {255, 0, 0, 255, 0, 255, 0, 0, 0, 0, 255, 128, 51, 51, 51, 255};
   const auto at = [&](float u, float v) { return look_up(kit.scene, kit.scene.materials[id], {u, v}); };
-  EXPECT_EQ(at(0.2F, 0.2F).color.x, 1);
-  EXPECT_EQ(at(0.7F, 0.2F).color.y, 1);
+  EXPECT_EQ(at(0.2F, 0.2F).color.x(), 1);
+  EXPECT_EQ(at(0.7F, 0.2F).color.y(), 1);
   EXPECT_EQ(at(0.7F, 0.2F).alpha, 0);
-  EXPECT_EQ(at(0.2F, 0.7F).color.z, 1);
-  EXPECT_FLOAT_EQ(at(0.7F, 0.7F).color.x, 0.04F) << "gamma of 2";
-  EXPECT_EQ(at(-0.3F, 5.2F).color.y, 1);
-  EXPECT_EQ(at(std::numeric_limits<float>::quiet_NaN(), 0).color.x, 1) << "an undefined place is the first texel";
-  EXPECT_EQ(at(-1e-9F, 0).color.y, 1) << "just below zero is the last column";
+  EXPECT_EQ(at(0.2F, 0.7F).color.z(), 1);
+  EXPECT_FLOAT_EQ(at(0.7F, 0.7F).color.x(), 0.04F) << "gamma of 2";
+  EXPECT_EQ(at(-0.3F, 5.2F).color.y(), 1);
+  EXPECT_EQ(at(std::numeric_limits<float>::quiet_NaN(), 0).color.x(), 1) << "an undefined place is the first texel";
+  EXPECT_EQ(at(-1e-9F, 0).color.y(), 1) << "just below zero is the last column";
 }
 
 TEST(Random, StreamsAreUniformAndApart) {

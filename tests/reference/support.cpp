@@ -9,9 +9,6 @@
 namespace rayreplay::test {
 
 using reference::MaterialKind;
-using reference::Transform;
-using reference::Vec3;
-using reference::operator*;  // Transform is a std::array, so argument-dependent look-up misses it
 
 namespace {
 
@@ -114,7 +111,7 @@ SceneKit::SceneKit() {
   scene.camera = {.from = {0, 0, 5}, .at = {0, 0, 0}, .up = {0, 1, 0}, .vertical_fov_degrees = 50};
 }
 
-std::uint32_t SceneKit::material(MaterialKind kind, Vec3 color) {
+std::uint32_t SceneKit::material(MaterialKind kind, const Vec3& color) {
   scene.materials.push_back({.name = "m" + std::to_string(scene.materials.size()), .kind = kind, .color = color});
   scene.materials.back().fuzz = 0.1F;
   return static_cast<std::uint32_t>(scene.materials.size() - 1);
@@ -139,7 +136,7 @@ void SceneKit::place(const Transform& transform, std::uint8_t flags) {
   const auto blases = static_cast<std::uint32_t>(scene.blases.size());
   scene.blases.push_back({geometries - 1, 1});
   trace::Instance instance;
-  instance.transform = transform;
+  as_transform(instance.transform) = transform;
   instance.blas = blases;
   instance.flags = flags;
   scene.instances.push_back(instance);
@@ -202,6 +199,7 @@ reference::RenderScene sphere_cloud(std::uint32_t count, std::uint64_t seed) {
 }
 
 reference::RenderScene mixed_scene(std::uint64_t seed) {
+  using reference::compose;
   using reference::rotation_x;
   using reference::rotation_y;
   using reference::scaling;
@@ -227,19 +225,23 @@ reference::RenderScene mixed_scene(std::uint64_t seed) {
     const Vec3 centre = random.in_unit_sphere();
     for (int corner = 0; corner < 3; ++corner) {
       const Vec3 p = centre + random.in_unit_sphere() * 0.4F;
-      soup.insert(soup.end(), {p.x, p.y, p.z});
+      soup.insert(soup.end(), {p.x(), p.y(), p.z()});
     }
   }
-  kit.add_spheres(sphere_row(12), plain, true, translation({-1, 0, 0}) * rotation_x(0.5) * scaling({1, 1.5F, 0.7F}));
-  kit.add_spheres(sphere_row(5), holes, false, translation({1.2F, 0.4F, 0.5F}) * scaling({1, -1, 1}));
+  kit.add_spheres(sphere_row(12), plain, true,
+                  compose(compose(translation({-1, 0, 0}), rotation_x(0.5)), scaling({1, 1.5F, 0.7F})));
+  kit.add_spheres(sphere_row(5), holes, false, compose(translation({1.2F, 0.4F, 0.5F}), scaling({1, -1, 1})));
   kit.add_spheres({1, -1, 1, 0.3F}, lamp);
-  kit.add_square(holes, false, translation({0, 0, 2}) * rotation_y(0.4));
-  kit.add_square(holes, false, translation({0.3F, 0.2F, 1}) * rotation_y(2.9) * scaling({1.4F, 1.2F, 1}));
-  kit.add_triangles(soup, metal, true, translation({0.4F, -0.6F, 0}) * rotation_y(1.1) * scaling({-1.3F, 1, 1}));
-  kit.add_square(plain, true, translation({0, -2, 0}) * rotation_x(-1.5707963) * scaling({4, 4, 1}));
+  kit.add_square(holes, false, compose(translation({0, 0, 2}), rotation_y(0.4)));
+  kit.add_square(holes, false,
+                 compose(compose(translation({0.3F, 0.2F, 1}), rotation_y(2.9)), scaling({1.4F, 1.2F, 1})));
+  kit.add_triangles(soup, metal, true,
+                    compose(compose(translation({0.4F, -0.6F, 0}), rotation_y(1.1)), scaling({-1.3F, 1, 1})));
+  kit.add_square(plain, true, compose(compose(translation({0, -2, 0}), rotation_x(-1.5707963)), scaling({4, 4, 1})));
   // A second instance of the sphere row, and one structure that holds the soup twice: opaque metal, perforated.
   kit.scene.instances.push_back(kit.scene.instances.front());
-  kit.scene.instances.back().transform = translation({0.5F, 1, -1}) * scaling({0.5F, 0.5F, -0.5F});
+  as_transform(kit.scene.instances.back().transform) =
+      compose(translation({0.5F, 1, -1}), scaling({0.5F, 0.5F, -0.5F}));
   reference::SceneGeometry copy = kit.scene.geometries.at(5);
   kit.scene.geometries.push_back(copy);
   copy.geometry.opaque = false;
@@ -251,7 +253,7 @@ reference::RenderScene mixed_scene(std::uint64_t seed) {
   kit.scene.blases.push_back({static_cast<std::uint32_t>(kit.scene.geometries.size() - 2), 2});
   trace::Instance both;
   both.blas = static_cast<std::uint32_t>(kit.scene.blases.size() - 1);
-  both.transform = translation({-0.8F, 1, 1}) * rotation_x(0.3);
+  as_transform(both.transform) = compose(translation({-0.8F, 1, 1}), rotation_x(0.3));
   kit.scene.instances.push_back(both);
   return kit.scene;
 }

@@ -58,23 +58,23 @@ class MemorySink final : public reference::ThreadSink {
 class SceneKit {
  public:
   SceneKit();
-  std::uint32_t material(reference::MaterialKind kind, reference::Vec3 color = {0.5F, 0.5F, 0.5F});
+  std::uint32_t material(reference::MaterialKind kind, const Vec3& color = {0.5F, 0.5F, 0.5F});
   /// A material with a checkerboard of holes, `cells` across.
   std::uint32_t perforated(std::uint32_t cells);
   /// Spheres as x y z radius. All in one structure.
   void add_spheres(const std::vector<float>& spheres, std::uint32_t material, bool opaque = true,
-                   const reference::Transform& transform = reference::kIdentity, std::uint8_t flags = 0);
+                   const Transform& transform = Transform::Identity(), std::uint8_t flags = 0);
   /// A square in the plane z = 0 with corners (±1, ±1): two triangles that face +z, texture coordinates 0 to 1.
-  void add_square(std::uint32_t material, bool opaque = true,
-                  const reference::Transform& transform = reference::kIdentity, std::uint8_t flags = 0);
+  void add_square(std::uint32_t material, bool opaque = true, const Transform& transform = Transform::Identity(),
+                  std::uint8_t flags = 0);
   /// Loose triangles, nine coordinates each.
   void add_triangles(const std::vector<float>& corners, std::uint32_t material, bool opaque = true,
-                     const reference::Transform& transform = reference::kIdentity, std::uint8_t flags = 0);
+                     const Transform& transform = Transform::Identity(), std::uint8_t flags = 0);
 
   reference::RenderScene scene;
 
  private:
-  void place(const reference::Transform& transform, std::uint8_t flags);
+  void place(const Transform& transform, std::uint8_t flags);
 };
 
 /// `count` random spheres of three materials, one instance each, in a cube before the camera.

@@ -1,5 +1,6 @@
 #include "sim/settings/parameter_table.hpp"
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -171,8 +172,29 @@ TEST(ParameterTable, StagesAreAGraphWithoutCircles) {
   EXPECT_THROW(static_cast<void>(stage("no-such-stage")), Error);
 }
 
+/// A misspelt name would leave the value out of the stage's key without any error.
+TEST(ParameterTable, StagesReadDeclaredKeysAndKeysNameRegisteredStages) {
+  for (const StageInfo& info : all_stages()) {
+    for (const std::string& key : info.reads) {
+      const std::string table = key.ends_with(".*") ? key.substr(0, key.size() - 1) : std::string();
+      EXPECT_TRUE(std::ranges::any_of(experiment_parameters(),
+                                      [&](const ExperimentParameter& parameter) {
+                                        const std::string& name = parameter.declared.name;
+                                        return name == key || (!table.empty() && name.starts_with(table));
+                                      }))
+          << info.name << " reads " << key;
+    }
+  }
+  for (const ExperimentParameter& parameter : experiment_parameters()) {
+    EXPECT_NO_THROW(static_cast<void>(stages_named(parameter.readers))) << parameter.declared.name;
+  }
+}
+
 TEST(Metrics, NamesAreUniqueAndNoKeys) {
-  const std::set<std::string> outputs = {"simt", "model", "traversal", "cache", "structure"};
+  std::set<std::string> outputs;
+  for (const Stage stage : output_stages()) {
+    outputs.insert(to_string(stage));
+  }
   std::set<std::string> seen;
   for (const Metric& metric : all_metrics()) {
     EXPECT_TRUE(seen.insert(metric.name).second) << metric.name;

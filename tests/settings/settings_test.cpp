@@ -133,6 +133,7 @@ TEST(Settings, Ranges) {
   expect_usage([&] { settings.set_text("machine.clock_mhz=inf", "--set"); }, {"out of range"});
   expect_usage([&] { settings.set_text("cache.l1.bytes=99999999999999999999", "--set"); }, {"cache.l1.bytes"});
   expect_usage([&] { settings.set_text("cache.l2_feed=some", "--set"); }, {"cache.l2_feed", "'some'", "all, misses"});
+  expect_usage([&] { settings.set_text("costs=4", "--set"); }, {"'costs'", "did you mean 'costs.*'?"});
   expect_usage([&] { settings.set_text("scheduler.cost_source=spriv", "--set"); }, {"did you mean 'spirv'"});
 }
 

@@ -109,7 +109,7 @@ struct Transform {
 inline traversal::Report box_report(const precise::ObjectRay& ray, const float* box, float t_min, float t_max) {
   Real near = -std::numeric_limits<Real>::infinity();
   Real far = std::numeric_limits<Real>::infinity();
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const Real low = static_cast<Real>(box[axis]) - ray.origin[axis];
     const Real high = static_cast<Real>(box[axis + 3]) - ray.origin[axis];
     const Real d = ray.direction[axis];
@@ -236,7 +236,7 @@ class PreciseScene {
   static Sphere sphere_around(const bvh::Box& box) {
     Sphere sphere;
     double square = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       const auto low = static_cast<double>(box.low[axis]);
       const auto high = static_cast<double>(box.high[axis]);
       sphere.centre[axis] = (low + high) / 2;
@@ -251,7 +251,7 @@ class PreciseScene {
     double distance2 = 0;
     double length2 = 0;
     double along = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       to[axis] = sphere.centre[axis] - static_cast<double>(ray.origin[axis]);
       d[axis] = static_cast<double>(ray.direction[axis]);
       distance2 += to[axis] * to[axis];
@@ -361,7 +361,7 @@ class PreciseScene {
     // Edge functions mix the axes: the rounding of the largest coordinate displaces the ray along all of them.
     const Real reach = std::max({precise::length(p[0]), precise::length(p[1]), precise::length(p[2])});
     const Real d_length = precise::length(ray.direction);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       const Real low = std::min({p[0][axis], p[1][axis], p[2][axis]});
       const Real high = std::max({p[0][axis], p[1][axis], p[2][axis]});
       const Real d = ray.direction[axis];

@@ -63,7 +63,7 @@ inline float random_coordinate(Random& random, BoxKind kind) {
 inline bvh::Box random_box(Random& random, BoxKind kind) {
   bvh::Box box;
   const std::uint32_t flat = random.below(3);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const float a = random_coordinate(random, kind);
     const bool no_extent = kind == BoxKind::Points || (kind == BoxKind::Flat && axis == flat);
     const float b = no_extent ? a : random_coordinate(random, kind);

@@ -61,8 +61,10 @@ OrdinaryScene hall() {
   scene.blases = made.blases;
   scene.instances = made.instances;
   const reference::Camera& camera = made.camera;
-  return {
-      "hall", std::move(scene), {camera.from.x, camera.from.y, camera.from.z}, {camera.at.x, camera.at.y, camera.at.z}};
+  return {"hall",
+          std::move(scene),
+          {camera.from.x(), camera.from.y(), camera.from.z()},
+          {camera.at.x(), camera.at.y(), camera.at.z()}};
 }
 
 OrdinaryScene instances() {
@@ -89,7 +91,7 @@ class OrdinaryRays {
         bounds_.extend(instance.world);
       }
     }
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       extent_ = std::max(extent_, bounds_.high[axis] - bounds_.low[axis]);
     }
   }
@@ -98,7 +100,7 @@ class OrdinaryRays {
   Ray from_camera() {
     Vec direction;
     double distance = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       direction[axis] = scene_->target[axis] - scene_->eye[axis];
       distance += std::abs(direction[axis]);
     }
@@ -110,7 +112,7 @@ class OrdinaryRays {
   /// From where `ray` hit something.
   Ray bounced(const Ray& ray, const Hit& hit) {
     Vec origin;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       origin[axis] =
           static_cast<double>(ray.origin[axis]) + static_cast<double>(hit.t) * static_cast<double>(ray.direction[axis]);
     }
@@ -118,7 +120,7 @@ class OrdinaryRays {
   }
   Ray uniform() {
     Vec origin;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       const auto low = static_cast<double>(bounds_.low[axis]);
       const auto high = static_cast<double>(bounds_.high[axis]);
       origin[axis] = low + (high - low) * (unit() + 1) / 2;
@@ -146,7 +148,7 @@ class OrdinaryRays {
   }
   [[nodiscard]] Ray make(const Vec& origin, const Vec& direction) const {
     Ray ray;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       ray.origin[axis] = static_cast<float>(origin[axis]);
       ray.direction[axis] = static_cast<float>(direction[axis]);
     }

@@ -75,7 +75,7 @@ TEST(SlabTest, NeverMissesWhatIsHit) {
     std::array<float, 3> origin{}, direction{}, at{};
     bvh::Box box;
     const float far = std::exp2(8 * random.unit());
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       // Multiples of 2^-10 and a power of two: origin + direction is exact.
       origin[axis] = scale * std::round(far * 1024 * random.unit()) / 1024;
       direction[axis] = random.one_in(4) ? 0.0F : scale * std::round(1024 * random.unit()) / 1024;
@@ -93,7 +93,7 @@ TEST(SlabTest, NeverMissesWhatIsHit) {
     ASSERT_LE(entry.entry, 1.0F) << "round " << round;
     // What contains the box is met no later.
     bvh::Box larger = box;
-    const std::size_t axis = random.below(3);
+    const std::uint32_t axis = random.below(3);
     larger.low[axis] -= scale * std::abs(random.unit());
     larger.high[random.below(3)] += scale * std::abs(random.unit());
     const bvh::BoxEntry around = meet(larger, origin, direction, 0, 1);
@@ -165,7 +165,7 @@ TEST(TriangleTest, NoGapsAlongSharedEdges) {
       const std::size_t spoke = 1 + random.below(kSpokes);
       const float share = random.one_in(4) ? 0.0F : 0.9F * std::abs(random.unit());
       std::array<float, 3> origin{}, direction{};
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         origin[axis] = axis == 2 ? 50 * scale : 5 * scale * random.unit();
         const float target = points[axis] + share * (points[spoke * 3 + axis] - points[axis]);
         direction[axis] = target - origin[axis];

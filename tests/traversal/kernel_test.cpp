@@ -111,27 +111,35 @@ float odd_float(test::Random& random) {
   }
 }
 
+/// Tests of single AVX2 functions. The tests named Kernels run everywhere: without AVX2 they compare the form that is
+/// used then.
+class Avx2Kernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_avx2()) {
+      GTEST_SKIP() << "this processor has no AVX2";
+    }
+  }
+};
+
 RAYREPLAY_TARGET_AVX2 bvh::BoxRay box_ray_of(const Ray& ray) {
   RaySpace space;
   avx2::world_space(ray, space);
   return space.box;
 }
 
-TEST(Kernels, RayInWorldSpace) {
-  if (!has_avx2()) {
-    GTEST_SKIP() << "this processor has no AVX2";
-  }
+TEST_F(Avx2Kernels, RayInWorldSpace) {
   test::Random random(4);
   for (int round = 0; round < 20000; ++round) {
     Ray ray;
     ray.t_min = random.unit();
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       ray.origin[axis] = odd_float(random);
       ray.direction[axis] = odd_float(random);
     }
     const bvh::BoxRay got = box_ray_of(ray);
     const bvh::BoxRay want = world_space(ray).box;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
       // The sign of an origin of zero means nothing.
       ASSERT_EQ(got.origin_near[axis], want.origin_near[axis]) << round;
@@ -144,10 +152,7 @@ TEST(Kernels, RayInWorldSpace) {
   }
 }
 
-TEST(Kernels, SlabTestOfEightBoxes) {
-  if (!has_avx2()) {
-    GTEST_SKIP() << "this processor has no AVX2";
-  }
+TEST_F(Avx2Kernels, SlabTestOfEightBoxes) {
   test::Random random(1);
   std::size_t met = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -155,7 +160,7 @@ TEST(Kernels, SlabTestOfEightBoxes) {
     const std::size_t used = 1 + random.below(8);
     std::array<bvh::Box, 8> boxes;
     for (std::size_t slot = 0; slot < 8; ++slot) {
-      for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
         const float a = odd_float(random);
         const float b = random.one_in(5) ? a : odd_float(random);
         boxes[slot].low[axis] = std::min(a, b);
@@ -166,7 +171,7 @@ TEST(Kernels, SlabTestOfEightBoxes) {
       filled.node.index[slot] = slot < used ? static_cast<std::uint32_t>(slot) : bvh::kUnusedSlot;
     }
     std::array<double, 3> origin{}, direction{};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       origin[axis] = static_cast<double>(odd_float(random)) * (random.one_in(3) ? 1.0000000001 : 1.0);
       direction[axis] = static_cast<double>(odd_float(random)) * (random.one_in(3) ? 1.0000000001 : 1.0);
     }
@@ -200,10 +205,7 @@ std::array<float, 9> triangle_of(const float* vertices, std::size_t count, std::
 
 /// Rays through vertices, through edges and past them by a few units in the last place, near and far, and origins that
 /// no float holds: what the double test finds pierced must never be left out, and most of the rest should be.
-TEST(Kernels, WhatMayBePiercedOfEight) {
-  if (!has_avx2()) {
-    GTEST_SKIP() << "this processor has no AVX2";
-  }
+TEST_F(Avx2Kernels, WhatMayBePiercedOfEight) {
   test::Random random(3);
   std::size_t pierced = 0;
   std::size_t missed = 0;
@@ -220,7 +222,7 @@ TEST(Kernels, WhatMayBePiercedOfEight) {
     const std::array<float, 9> aim = triangle_of(vertices.data(), count, random.below(count));
     const double weight = random.one_in(3) ? 0.0 : 0.5 + 0.5 * static_cast<double>(random.unit());
     PreciseRay ray;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       ray.origin[axis] = static_cast<double>(odd ? odd_float(random) : scale * random.unit()) *
                          (random.one_in(3) ? 1.0000000001 : 1.0);
       const double other = random.one_in(2) ? static_cast<double>(aim[6 + axis]) : 0.0;
@@ -249,10 +251,7 @@ TEST(Kernels, WhatMayBePiercedOfEight) {
   EXPECT_GT(left_out, missed / 3);  // many are too small and far to tell
 }
 
-TEST(Kernels, TriangleTestOfFour) {
-  if (!has_avx2()) {
-    GTEST_SKIP() << "this processor has no AVX2";
-  }
+TEST_F(Avx2Kernels, TriangleTestOfFour) {
   test::Random random(2);
   std::size_t pierced = 0;
   for (int round = 0; round < 40000; ++round) {
@@ -261,7 +260,7 @@ TEST(Kernels, TriangleTestOfFour) {
       x = random.one_in(2) ? random.unit() : odd_float(random);
     }
     PreciseRay ray;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       ray.origin[axis] = static_cast<double>(odd_float(random));
       ray.direction[axis] = static_cast<double>(random.one_in(2) ? random.unit() : odd_float(random));
     }

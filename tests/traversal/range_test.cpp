@@ -64,7 +64,7 @@ TEST(Range, RaysThatStartOnAFaceHitItThere) {
   std::vector<Ray> rays;
   for (int i = 0; i < 16'000; ++i) {
     Ray ray;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       ray.origin[axis] = random.unit();
       ray.direction[axis] = random.unit();
     }
@@ -157,7 +157,7 @@ TEST(Range, BoxTestNeverMissesAtAnySize) {
     const long double t = static_cast<long double>(power(size - 2, std::min(size + 4, 126))) / speed;
     bvh::Box box;
     bool inside = t < 3e38L;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       origin[axis] = random.one_in(5) ? 0 : static_cast<double>(random.unit()) * power(size, size + 2);
       direction[axis] = random.one_in(5) ? 0 : static_cast<double>(random.unit()) * speed;
       const long double at = static_cast<long double>(origin[axis]) + t * static_cast<long double>(direction[axis]);

@@ -7,38 +7,33 @@
 namespace rayreplay::traversal {
 namespace {
 
-double length(const std::array<double, 3>& v) {
-  return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+double length(const Vec3d& v) {
+  return std::sqrt(dot(v, v));
 }
 
 }  // namespace
 
 SlabRay slab_ray(const Ray& ray) {
   SlabRay slab;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    slab.origin[axis] = static_cast<double>(ray.origin[axis]);
-    slab.direction[axis] = static_cast<double>(ray.direction[axis]);
-    slab.origin_terms[axis] = std::abs(slab.origin[axis]);
-    slab.direction_terms[axis] = std::abs(slab.direction[axis]);
-  }
+  slab.origin = Eigen::Map<const Vec3>(ray.origin.data()).cast<double>();
+  slab.direction = Eigen::Map<const Vec3>(ray.direction.data()).cast<double>();
+  slab.origin_terms = slab.origin.cwiseAbs();
+  slab.direction_terms = slab.direction.cwiseAbs();
   slab.speed = length(slab.direction);
   return slab;
 }
 
-SlabRay slab_ray(const Ray& ray, const std::array<double, 12>& to_object) {
+SlabRay slab_ray(const Ray& ray, const Transformd& to_object) {
   SlabRay slab;
-  for (std::size_t row = 0; row < 3; ++row) {
-    slab.origin[row] = to_object[row * 4 + 3];
-    slab.origin_terms[row] = std::abs(to_object[row * 4 + 3]);
-    for (std::size_t column = 0; column < 3; ++column) {
-      const double m = to_object[row * 4 + column];
-      const double o = m * static_cast<double>(ray.origin[column]);
-      const double d = m * static_cast<double>(ray.direction[column]);
-      slab.origin[row] += o;
-      slab.origin_terms[row] += std::abs(o);
-      slab.direction[row] += d;
-      slab.direction_terms[row] += std::abs(d);
-    }
+  slab.origin = to_object.col(3);
+  slab.origin_terms = slab.origin.cwiseAbs();
+  for (unsigned column = 0; column < 3; ++column) {
+    const Vec3d o = to_object.col(column) * static_cast<double>(ray.origin[column]);
+    const Vec3d d = to_object.col(column) * static_cast<double>(ray.direction[column]);
+    slab.origin += o;
+    slab.origin_terms += o.cwiseAbs();
+    slab.direction += d;
+    slab.direction_terms += d.cwiseAbs();
   }
   slab.speed = length(slab.direction);
   return slab;
@@ -48,17 +43,13 @@ SlabEntry enter(const bvh::Box& box, const SlabRay& ray, double t_min, double t_
   if (box.empty()) {
     return {};
   }
-  std::array<double, 3> low{};
-  std::array<double, 3> high{};
-  double reach = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    low[axis] = static_cast<double>(box.low[axis]) - ray.origin[axis];
-    high[axis] = static_cast<double>(box.high[axis]) - ray.origin[axis];
-    reach += std::max(std::abs(low[axis]), std::abs(high[axis]));
-  }
+  const Vec3d low = box.low.cast<double>() - ray.origin;
+  const Vec3d high = box.high.cast<double>() - ray.origin;
+  const Vec3d farthest = low.cwiseAbs().cwiseMax(high.cwiseAbs());
+  const double reach = farthest[0] + farthest[1] + farthest[2];
   double line = -std::numeric_limits<double>::infinity();  // entry of the ray's line into the box
   double far = t_max + std::abs(t_max) * unit;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
     const double d = ray.direction[axis];
     // Movement of a plane by an error of the direction: proportional to its distance, at most that of the farthest
     // corner.

@@ -9,8 +9,6 @@
 // the box before t_min alone. Empty boxes are not met. Rays must be traversable.
 #pragma once
 
-#include <array>
-
 #include "bvh/geometry/box.hpp"
 #include "traversal/ray.hpp"
 
@@ -18,16 +16,15 @@ namespace rayreplay::traversal {
 
 /// A ray in world or object space; t is the same in both.
 struct SlabRay {
-  std::array<double, 3> origin{};
-  std::array<double, 3> direction{};
-  std::array<double, 3> origin_terms{};     ///< sums of magnitudes that origin was computed from
-  std::array<double, 3> direction_terms{};  ///< the same of direction
-  double speed = 0;                         ///< length of the direction
+  Vec3d origin;
+  Vec3d direction;
+  Vec3d origin_terms;     ///< sums of magnitudes that origin was computed from
+  Vec3d direction_terms;  ///< the same of direction
+  double speed = 0;       ///< length of the direction
 };
 
 [[nodiscard]] SlabRay slab_ray(const Ray& ray);
-/// `to_object`: row-major 3×4, as bvh::SceneInstance.
-[[nodiscard]] SlabRay slab_ray(const Ray& ray, const std::array<double, 12>& to_object);
+[[nodiscard]] SlabRay slab_ray(const Ray& ray, const Transformd& to_object);
 
 struct SlabEntry {
   bool met = false;

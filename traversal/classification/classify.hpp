@@ -11,9 +11,9 @@
 //   hit is the closest one, and the replay ignores the ray's flag. Candidates that only the replay meets
 //   (`unobserved`) count as accepted triangles or missed boxes.
 // A box primitive is hit if its shader reported a hit in [t_min, t_max] of the trace call or an accepted one; t is that
-// of the nearest such report. A shader that drops hits beyond the current t_max by itself turns R1 into box miss. All
-// comparisons are rounded outward by `slack`, in favour of the kinds that any box-based order makes, so that rounding
-// never invents R2 or R3. Inactive primitives (bvh/scene.hpp) have no box: their tests are enlargements unless
+// of the nearest such report. If the intersection shader itself drops hits beyond the current t_max, R1 becomes box
+// miss. All comparisons are rounded outward by `slack`, in favour of the kinds that any box-based order makes, so that
+// rounding never invents R2 or R3. Inactive primitives (bvh/scene.hpp) have no box: their tests are enlargements unless
 // necessary, and are counted in `inactive_tests`.
 //
 // The enlarged boxes that separate "R2 or R3" from R3 are those of EnlargedBoxes (enlarged.hpp).
@@ -25,7 +25,6 @@
 // few hundred MB, and the structures. O(tests + rays), plus the ordered replay where needed. Parallel over threads;
 // deterministic. Errors: Usage for an unknown launch; Missing when the trace has no scene, the launch's structure is
 // unknown, or no test was observed.
-// scene, the launch's structure is unknown, or there is no observed test.
 #pragma once
 
 #include <array>
@@ -63,8 +62,8 @@ struct ClassifyOptions {
   /// Builders of the trees in those layouts: every layout over every builder. Leaves of one primitive unless a spec
   /// sets leaf_size.
   std::vector<std::string> enlarged_builders{"medium"};
-  /// The hardware is known to skip whatever it enters beyond the ray's current t_max. A test made when t_max lay before
-  /// the original box then needed a larger box: R2 instead of "R2 or R3".
+  /// The hardware is known to skip boxes whose entry lies beyond the ray's current t_max. A test made when t_max lay
+  /// before the original box then needed a larger box: R2 instead of "R2 or R3".
   bool culls = false;
   double enlarge = 0;     ///< a further enlargement of boxes that the hardware is known to make (bvh.hpp)
   bool per_test = false;  ///< fill `tests`
@@ -84,12 +83,12 @@ struct Classification {
   std::vector<KindCounts> by_thread;                          ///< pixels
   std::vector<std::array<std::uint32_t, kTestKinds>> by_ray;  ///< rows of the launch's rays; per_ray
   std::vector<ObjectCounts> by_object;  ///< ascending by (instance, geometry, primitive); objects with tests only
-  std::vector<float> t_star;            ///< per_ray; NaN where no test needed it and no shader told
+  std::vector<float> t_star;            ///< per_ray; NaN if no test needed it and no shader event has it
   std::vector<ClassifiedTest> tests;    ///< per_test: in order of events
   /// ReRay's metric: any-hit calls, also those for reports of boxes, and those for hits beyond t*.
   std::uint64_t any_hit_calls = 0, any_hits_beyond = 0;
   std::uint64_t rays = 0;
-  std::uint64_t tested_rays = 0;  ///< with a test
+  std::uint64_t tested_rays = 0;  ///< rays with a test
   std::uint64_t ignored_rays =
       0;  ///< of the launch that are not traversable (ray.hpp): tests that were made of them count as necessary
   std::uint64_t replayed_rays = 0;  ///< whose t* is from the ordered replay

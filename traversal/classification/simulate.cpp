@@ -190,8 +190,8 @@ class Simulator {
   }
 
   enum class Pass {
-    Judge,     ///< every test, or what the device refuses
-    Verdicts,  ///< the device's: what they mean beside the ground truth
+    Judge,     ///< every test, or the tests that the device refuses
+    Verdicts,  ///< verdicts of the device, compared with the ground truth
   };
 
   void judge_rays(const Batch& batch, std::uint64_t last, Pass pass) {

@@ -20,7 +20,6 @@
 // batch of rays with their tests. Four traversals a ray with ground truth, else two. Deterministic. Errors: those of
 // classify; Usage for unknown models, and for a ground truth of the builder `high`, whose split leaves have no exact
 // counterpart. A launch without observed tests can be simulated: boxes report nothing, any-hit shaders accept all.
-// nothing and its any-hit shaders accept everything.
 #pragma once
 
 #include <cstdint>

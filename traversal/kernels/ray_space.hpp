@@ -5,7 +5,6 @@
 // spaces.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include "bvh/geometry/box_ray.hpp"
@@ -29,13 +28,12 @@ struct RaySpace {
   return space;
 }
 
-/// `to_object` is row-major 3×4.
-[[nodiscard]] inline RaySpace object_space(const RaySpace& world, const std::array<double, 12>& to_object) {
+[[nodiscard]] inline RaySpace object_space(const RaySpace& world, const Transformd& to_object) {
   RaySpace space;
   const auto& o = world.precise.origin;
   const auto& d = world.precise.direction;
   for (std::size_t row = 0; row < 3; ++row) {
-    const double* m = &to_object[row * 4];
+    const double* m = to_object.data() + row * 4;
     space.precise.origin[row] = m[0] * o[0] + m[1] * o[1] + m[2] * o[2] + m[3];
     space.precise.direction[row] = m[0] * d[0] + m[1] * d[1] + m[2] * d[2];
   }

@@ -205,7 +205,7 @@ class Search {
       return false;
     }
     bvh::Box box;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (unsigned axis = 0; axis < 3; ++axis) {
       box.low[axis] = std::min(std::min(corner[0][axis], corner[1][axis]), corner[2][axis]);
       box.high[axis] = std::max(std::max(corner[0][axis], corner[1][axis]), corner[2][axis]);
     }

@@ -7,7 +7,6 @@
 // traversal (kernels/stack_traversal.hpp), with the same nodes, boxes, tests, accesses and stack depth. With
 // speculation a lane with a leaf may also take the top node of its stack, of the same level, before the leaf's
 // references are done; that node is dropped if a hit of the leaf lies in front of it. A second leaf waits.
-// the leaf's references are done; that node is left out if a hit of the leaf lies in front of it. A second leaf waits.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@ namespace rayreplay::traversal {
 template <class Kernel, class Observer>
 class Lane {
  public:
-  /// stack_entries: kept on chip, for observers that log the spilled ones.
+  /// `stack_entries`: entries of the stack on chip; observers log accesses to the others.
   Lane(const bvh::Bvh& bvh, Kernel kernel, const Shaders* shaders, bool speculative, AccessRows* accesses,
        std::uint32_t stack_entries)
       : bvh_(&bvh),
@@ -112,7 +111,7 @@ class Lane {
  private:
   struct Leaf {
     ChildPlace place;
-    std::uint32_t next = 0;  ///< reference of it
+    std::uint32_t next = 0;  ///< the next reference of the leaf to handle
   };
 
   [[nodiscard]] const bvh::Level& level() const {

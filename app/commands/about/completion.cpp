@@ -52,7 +52,7 @@ complete -o bashdefault -o default -F _rayreplay rayreplay
 )";
 
 using Words = std::vector<std::string>;
-using Table = std::map<std::string, Words>;
+using WordTable = std::map<std::string, Words>;
 
 Words models_of(const std::string& kind) {
   Words names;
@@ -68,7 +68,7 @@ Words models_of(const std::string& kind) {
 }
 
 /// Options and subcommands of `app` and of all below it, by "rayreplay results best".
-void add_words(const CLI::App& app, const std::string& path, Table& options, Table& words) {
+void add_words(const CLI::App& app, const std::string& path, WordTable& options, WordTable& words) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
       options[path].push_back("--" + name);
@@ -92,7 +92,7 @@ Words values_of(const experiment::ExperimentParameter& parameter) {
 }
 
 /// An associative array of bash. No word holds a quote or a space.
-std::string array(const std::string& name, const Table& table) {
+std::string array(const std::string& name, const WordTable& table) {
   std::string text = fmt::format("declare -gA _rayreplay_{}=(\n", name);
   for (const auto& [key, words] : table) {
     text += fmt::format("  ['{}']='{}'\n", key, fmt::join(words, " "));
@@ -101,10 +101,10 @@ std::string array(const std::string& name, const Table& table) {
 }
 
 std::string script(const CLI::App& root) {
-  Table options;
-  Table words;
-  Table values;
-  Table flags;
+  WordTable options;
+  WordTable words;
+  WordTable values;
+  WordTable flags;
   add_words(root, "rayreplay", options, words);
   words["rayreplay describe"] = models_of("");
   for (const ModelDescription& model : all_models()) {

@@ -58,11 +58,11 @@ output::Table devices_table(const std::vector<kernels::DeviceInfo>& devices) {
   return table;
 }
 
-struct Options {
+struct DevicesArguments {
   ResultOption output;
 };
 
-int act(const Options& options) {
+int act(const DevicesArguments& options) {
   options.output.check();
   std::vector<kernels::DeviceInfo> devices;
   std::string problem;
@@ -92,7 +92,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, DevicesArguments& options) {
   options.output.add_to(command, "Where to write the list; - is standard output");
 }
 

@@ -336,8 +336,8 @@ void add_list_command(CLI::App& root, Session& session) {
     session.action = [kind, format, as_document] {
       if (*as_document) {
         if (*kind != kKeys) {
-          throw Error(ErrorKind::Usage, {"--markdown is only of keys", "list", "'" + *kind + "'", "rayreplay list keys",
-                                         "models: rayreplay describe --all --markdown"});
+          throw Error(ErrorKind::Usage, {"--markdown applies to keys only", "list", "'" + *kind + "'",
+                                         "rayreplay list keys", "models: rayreplay describe --all --markdown"});
         }
         console::print(keys_reference());
         return 0;

@@ -40,7 +40,7 @@ constexpr const char* kManifest = "VkLayer_rayreplay_capture.json";
 /// The swizzle in the layer's form, in the spool's folder.
 constexpr const char* kFlatSwizzle = "swizzle.u32";
 
-struct Options {
+struct CaptureArguments {
   std::vector<std::string> program;
   std::map<std::string, std::string> settings;  ///< by name in the option table
   OutputOption output;
@@ -64,7 +64,7 @@ fs::path find_layer() {
       return fs::weakly_canonical(place, error);
     }
   }
-  throw Error(ErrorKind::Input, {"the capture layer is not there", (places[0] / kManifest).string(), "", "",
+  throw Error(ErrorKind::Input, {"the capture layer was not found", (places[0] / kManifest).string(), "", "",
                                  "build or install all of rayreplay: the layer is the target "
                                  "'VkLayer_rayreplay_capture'"});
 }
@@ -80,7 +80,8 @@ std::string appended(const char* variable, const std::string& value, char separa
   return present == nullptr || *present == '\0' ? value : present + std::string(1, separator) + value;
 }
 
-std::vector<std::pair<std::string, std::string>> environment_for(const Options& options, const fs::path& spool) {
+std::vector<std::pair<std::string, std::string>> environment_for(const CaptureArguments& options,
+                                                                 const fs::path& spool) {
   const std::string layer = find_layer().string();
   std::vector<std::pair<std::string, std::string>> environment{
       {"VK_ADD_LAYER_PATH", prepended("VK_ADD_LAYER_PATH", layer)},
@@ -103,7 +104,7 @@ std::vector<std::pair<std::string, std::string>> environment_for(const Options& 
 }
 
 /// The layer's interpretation of the options.
-layer::Options checked_settings(const Options& options) {
+layer::Options checked_settings(const CaptureArguments& options) {
   layer::Options result;
   for (const layer::Option& option : layer::option_table()) {
     const auto set = options.settings.find(option.name);
@@ -115,7 +116,7 @@ layer::Options checked_settings(const Options& options) {
   return result;
 }
 
-void check_outputs(const Options& options, bool record) {
+void check_outputs(const CaptureArguments& options, bool record) {
   if (record == options.output.path.empty()) {
     throw Error(ErrorKind::Usage,
                 record ? ErrorInfo{"a trace to write is needed", "--output", "", "", "-o t.rrt"}
@@ -146,7 +147,7 @@ std::string found_program(const std::string& name) {
 
 /// The trace must not replace the program, a file among its arguments, or an input of the layer; the spool's folder,
 /// which is emptied, must not contain any of them.
-void check_inputs(const Options& options) {
+void check_inputs(const CaptureArguments& options) {
   if (options.output.path.empty()) {
     return;
   }
@@ -180,7 +181,7 @@ void make_absolute(std::string& path) {
 
 /// The layer reads only flat files of a known size. Errors are reported before the program starts; the layer itself
 /// could only skip the swizzle.
-void prepare_swizzle(const layer::Options& settings, const fs::path& spool, Options& options) {
+void prepare_swizzle(const layer::Options& settings, const fs::path& spool, CaptureArguments& options) {
   if (settings.swizzle.empty()) {
     return;
   }
@@ -262,7 +263,7 @@ fs::path make_temporary_folder() {
 }
 
 /// The folder for the spool, new or emptied.
-fs::path make_spool_folder(const Options& options) {
+fs::path make_spool_folder(const CaptureArguments& options) {
   if (options.output.path.empty()) {
     return make_temporary_folder();
   }
@@ -296,7 +297,7 @@ int fail(const CaptureFacts& facts) {
 }
 
 /// The facts known before a spool is read.
-CaptureFacts facts_of(const Options& options, bool record, const console::ChildEnd& end) {
+CaptureFacts facts_of(const CaptureArguments& options, bool record, const console::ChildEnd& end) {
   CaptureFacts facts;
   facts.program = options.program.front();
   facts.end = end;
@@ -316,7 +317,7 @@ int nothing_traced(const ingest::IngestResult& result, CaptureFacts facts) {
 
 /// Called when nothing in the spool is needed any more, before the results are printed: a failure of printing must not
 /// leave the spool behind.
-void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, const Options& options) {
+void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, const CaptureArguments& options) {
   if (options.keep_spool) {
     console::tell("the spool is kept in {}", spool.string());
   } else {
@@ -325,7 +326,7 @@ void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, con
 }
 
 /// The spools of a run without events.
-int report_times(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
+int report_times(const std::vector<fs::path>& files, const fs::path& spool, const CaptureArguments& options,
                  output::Format format, const CaptureFacts& given) {
   const Timings timings = read_timings(files);
   for (const std::string& fault : timings.faults) {
@@ -351,8 +352,8 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
 }
 
 /// If the layer could not write everything, the written part becomes a trace, but the command fails.
-int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const Options& options, bool record,
-                      const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
+int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const CaptureArguments& options,
+                      bool record, const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
   log_failures(failures);
   console::tell("what was recorded is kept in {}", quoted(spool.string()));
   if (!end.succeeded()) {
@@ -379,7 +380,7 @@ int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool,
 }
 
 /// The spools of a run with events.
-int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const Options& options,
+int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const CaptureArguments& options,
                 output::Format format, const CaptureFacts& facts) {
   ingest::IngestResult result;
   try {
@@ -413,8 +414,8 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
   return failed ? kApplicationFailed : 0;
 }
 
-int act(const Options& given) {
-  Options options = given;  // paths become absolute
+int act(const CaptureArguments& given) {
+  CaptureArguments options = given;  // paths become absolute
   const output::Format format = options.format.format();
   const layer::Options settings = checked_settings(options);
   check_outputs(options, settings.record);
@@ -445,7 +446,7 @@ int act(const Options& given) {
                          : report_times(files, spool, options, format, facts);
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, CaptureArguments& options) {
   command.add_option("program", options.program, "Program and arguments, behind --")->type_name("PROGRAM")->required();
   for (const layer::Option& option : layer::option_table()) {
     if (std::strcmp(option.name, "spool") == 0) {

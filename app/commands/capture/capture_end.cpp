@@ -54,7 +54,7 @@ Stage no_device(const CaptureFacts& facts) {
           "check that it runs with ray tracing on this machine's driver: vulkaninfo lists VK_KHR_ray_tracing_pipeline"};
 }
 
-Stage no_launch(const CaptureFacts& facts) {
+Stage stage_without_launch(const CaptureFacts& facts) {
   if (facts.seen.contains(spool::Sight::RayQueryShader)) {
     return {kNothingTraced,
             "the application launched no ray-tracing pipeline; its shaders use ray queries, which are not captured yet",
@@ -121,7 +121,7 @@ Stage stage_of(const CaptureFacts& facts) {
     return no_events(facts);
   }
   if (facts.launches_seen == 0 && (facts.all_closed || !facts.chosen)) {
-    return no_launch(facts);
+    return stage_without_launch(facts);
   }
   return not_chosen(facts);
 }

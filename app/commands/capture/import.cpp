@@ -22,7 +22,7 @@
 namespace rayreplay::app {
 namespace {
 
-struct Options {
+struct ImportArguments {
   std::string input;
   std::string output;  ///< "": only checks and sums up
   std::string nvbit_header;
@@ -103,7 +103,7 @@ std::string frame_text(const import::TraceHeader& header) {
   return header.width == 0 ? "unknown" : fmt::format("{} x {}", header.width, header.height);
 }
 
-std::string summary_text(const Options& options, const import::TraceHeader& header, const Summary& summary) {
+std::string summary_text(const ImportArguments& options, const import::TraceHeader& header, const Summary& summary) {
   std::string text;
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) {
@@ -120,8 +120,8 @@ std::string summary_text(const Options& options, const import::TraceHeader& head
   return text + "\n" + output::to_text(table_of(header, summary));
 }
 
-nlohmann::ordered_json summary_json(const Options& options, const import::TraceHeader& header, const Summary& summary,
-                                    const std::string& hash) {
+nlohmann::ordered_json summary_json(const ImportArguments& options, const import::TraceHeader& header,
+                                    const Summary& summary, const std::string& hash) {
   return {{"memory_trace", options.input},
           {"hash", hash},
           {"tool", header.tool},
@@ -155,7 +155,7 @@ std::vector<std::string> left_out(const import::NvbitTally& tally) {
   return lines;
 }
 
-int act(const Options& options) {
+int act(const ImportArguments& options) {
   static_cast<void>(options.format.format());
   require_distinct({{"--output", options.output}}, {{"TRACE", options.input}, {"--nvbit", options.nvbit_header}});
   std::unique_ptr<import::MemoryTraceReader> reader;
@@ -223,7 +223,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, ImportArguments& options) {
   command.add_option("trace", options.input, "Memory trace, text or binary; - is standard input")
       ->type_name("TRACE")
       ->required();

@@ -14,13 +14,13 @@
 namespace rayreplay::app {
 namespace {
 
-struct Options {
+struct IngestArguments {
   std::vector<std::string> spools;
   OutputOption output;
   FormatOption format;
 };
 
-int act(const Options& options) {
+int act(const IngestArguments& options) {
   const output::Format format = options.format.format();
   require_writable(options.output.path, options.output.force);
   std::vector<std::filesystem::path> files;
@@ -67,7 +67,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, IngestArguments& options) {
   command.add_option("spools", options.spools, "Spool files, or the folder that holds them")
       ->type_name("SPOOL")
       ->required();

@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t kMaxModuleBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kControlAlignment = 256;
 
-struct Options {
+struct InstrumentArguments {
   std::string path;
   std::string events = "0x100000000";
   std::string events_words = "0x10000000";
@@ -79,7 +79,7 @@ instrument::Window parse_window(const std::string& text) {
   return {values[0], values[1], values[2], values[3]};
 }
 
-instrument::Options resolve(const Options& options) {
+instrument::Options resolve(const InstrumentArguments& options) {
   instrument::Options result;
   result.record = !options.no_record;
   result.events_address = number(options.events, "--events", 4);
@@ -140,7 +140,8 @@ std::string_view stage_name(instrument::Stage stage) {
   return kNames[static_cast<std::size_t>(stage)];
 }
 
-nlohmann::ordered_json to_json(const Options& options, const instrument::Result& result, std::size_t words_before) {
+nlohmann::ordered_json to_json(const InstrumentArguments& options, const instrument::Result& result,
+                               std::size_t words_before) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();
   for (const instrument::EntryPoint& entry : result.entry_points) {
     entries.push_back({{"shader", entry.shader}, {"stage", stage_name(entry.stage)}, {"name", entry.name}});
@@ -167,7 +168,7 @@ nlohmann::ordered_json to_json(const Options& options, const instrument::Result&
           {"notes", result.notes}};
 }
 
-void report(const Options& options, const instrument::Result& result, std::size_t words_before) {
+void report(const InstrumentArguments& options, const instrument::Result& result, std::size_t words_before) {
   for (const instrument::EntryPoint& entry : result.entry_points) {
     std::vector<std::string> sites;
     for (const instrument::TraceSite& site : result.sites) {
@@ -190,7 +191,7 @@ void report(const Options& options, const instrument::Result& result, std::size_
                                                              : "nothing that the options ask for"));
 }
 
-int act(const Options& options) {
+int act(const InstrumentArguments& options) {
   const bool json = options.format.format() == output::Format::Json;
   if (options.format.format() == output::Format::Csv) {
     throw Error(ErrorKind::Usage, {"no table to print", "--format", "'csv'", "table or json", ""});
@@ -222,7 +223,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void add_options(CLI::App& command, Options& o) {
+void add_options(CLI::App& command, InstrumentArguments& o) {
   constexpr const char* kRecords = "Records";
   constexpr const char* kSampling = "Sampling";
   constexpr const char* kChanges = "Changes";
@@ -253,7 +254,7 @@ void add_options(CLI::App& command, Options& o) {
   text("--swizzle-size", o.swizzle_size, "WxH", "Launch size of that table", kChanges);
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, InstrumentArguments& options) {
   add_options(command, options);
   options.format.add_to(command);
   options.output.add_required_to(command, "Module to write");

@@ -25,7 +25,7 @@
 namespace rayreplay::app {
 namespace {
 
-struct Options {
+struct TraceArguments {
   std::string scene;
   std::string size = "1280x720";
   std::string hit_groups = "single";
@@ -74,7 +74,7 @@ reference::HitGroups parse_hit_groups(const std::string& name) {
                                  "single or per-material", near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
-reference::TracerOptions tracer_options(const Options& options) {
+reference::TracerOptions tracer_options(const TraceArguments& options) {
   reference::TracerOptions result = options.tracer;
   const trace::LaunchSize size = parse_size(options.size, "--size");
   if (size.depth != 1) {
@@ -97,7 +97,7 @@ void require_memory_for(const reference::TracerOptions& tracer, bool with_image)
                  "the launch needs more memory than there is", "--size", "trace a smaller picture");
 }
 
-void log_summary(const reference::TracerResult& result, const Options& options, const std::string& hash) {
+void log_summary(const reference::TracerResult& result, const TraceArguments& options, const std::string& hash) {
   const std::uint64_t events = std::accumulate(result.events.begin(), result.events.end(), std::uint64_t{0});
   std::string text = "rayreplay: traced " + counted(result.rays, "ray");
   if (result.occlusion_rays > 0) {
@@ -114,7 +114,7 @@ void log_summary(const reference::TracerResult& result, const Options& options, 
   }
 }
 
-int act(const Options& options) {
+int act(const TraceArguments& options) {
   reference::TracerOptions tracer = tracer_options(options);
   // A registered scene is no file: its name may equal the output's.
   const bool scene_is_file = std::filesystem::path(options.scene).has_extension();
@@ -145,7 +145,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, TraceArguments& options) {
   reference::TracerOptions& tracer = options.tracer;
   add_plain(command, "--scene", options.scene, "SPEC|FILE",
             "Scene spec (one-weekend, one-weekend:seed=7, ...; see rayreplay list scene) or an OBJ, PLY, glTF "

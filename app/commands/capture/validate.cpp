@@ -19,14 +19,14 @@
 namespace rayreplay::app {
 namespace {
 
-struct Options {
+struct ValidateArguments {
   std::string path;
   std::uint64_t limit = 20;
   FormatOption format;
 };
 
 /// A file that cannot be decoded has that one fault.
-trace::Findings find(const Options& options) {
+trace::Findings find(const ValidateArguments& options) {
   try {
     return trace::find_faults(load_trace(options.path, false), options.path, options.limit);
   } catch (const Error& error) {
@@ -46,7 +46,7 @@ output::Table fault_table(const trace::Findings& findings) {
   return table;
 }
 
-std::string text(const Options& options, const trace::Findings& findings) {
+std::string text(const ValidateArguments& options, const trace::Findings& findings) {
   std::string result;
   for (const ErrorInfo& fault : findings.faults) {
     result += "fault: " + console::error_text(fault) + "\n";
@@ -83,7 +83,7 @@ nlohmann::ordered_json launches_json(const std::vector<trace::EventCounts>& laun
   return result;
 }
 
-int act(const Options& options) {
+int act(const ValidateArguments& options) {
   const output::Format format = options.format.format();
   const trace::Findings findings = find(options);
   const output::Result result{[&] { return text(options, findings); }, [&] { return fault_table(findings); },
@@ -97,7 +97,7 @@ int act(const Options& options) {
   return findings.faults.empty() ? 0 : static_cast<int>(ErrorKind::Input);
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, ValidateArguments& options) {
   add_trace_file(command, options.path)->required();
   command.add_option("--limit", options.limit, "Faults to list at most")
       ->type_name("N")

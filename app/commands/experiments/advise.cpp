@@ -29,7 +29,7 @@ namespace {
 constexpr std::uint32_t kMaxCandidates = 100'000;
 constexpr std::size_t kRowsOfText = 20;
 
-struct Options {
+struct AdviseArguments {
   std::string path;
   experiment::AdviseOptions advise;
   SettingsOptions experiment;
@@ -70,7 +70,7 @@ std::vector<std::pair<std::string, std::string>> context_of(const experiment::Ad
           {"rejected", std::to_string(result.rejected)}};
 }
 
-int act(const Options& given) {
+int act(const AdviseArguments& given) {
   const experiment::Settings asked = given.experiment.asked(given.path);
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::AdviseOptions options = given.advise;
@@ -108,7 +108,7 @@ int act(const Options& given) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, AdviseArguments& options) {
   add_trace_file(command, options.path)->required();
   constexpr const char* kSearch = "Search";
   add_value(command, "--bits", options.advise.bits, "N", "Most bits of a hint", kSearch)

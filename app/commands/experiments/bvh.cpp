@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kLaunch = "launch";
 constexpr const char* kLayout = "bvh.layout";
 
-struct Options {
+struct BvhArguments {
   std::string path;
   std::optional<std::uint32_t> tlas;
   bool compare_layouts = false;
@@ -38,7 +38,7 @@ struct Options {
 };
 
 /// Resolved specs of the requested layouts; unknown ones are errors before any work.
-std::vector<std::string> layouts_of(const Options& options, const experiment::Settings& asked) {
+std::vector<std::string> layouts_of(const BvhArguments& options, const experiment::Settings& asked) {
   if (options.compare_layouts) {
     return bvh::Layouts::names();
   }
@@ -61,7 +61,7 @@ bvh::VtpShape parse_shape(const std::string& name) {
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
-void check_models(const Options& options, const std::vector<std::string>& layouts, bvh::BvhOptions build) {
+void check_models(const BvhArguments& options, const std::vector<std::string>& layouts, bvh::BvhOptions build) {
   for (const std::string& layout : layouts) {
     build.layout = layout;
     bvh::check_options(build);
@@ -78,7 +78,7 @@ struct Place {
   std::optional<std::uint32_t> launch;
 };
 
-Place resolve_place(const Options& options, const experiment::Settings& settings, const trace::Trace& trace) {
+Place resolve_place(const BvhArguments& options, const experiment::Settings& settings, const trace::Trace& trace) {
   const auto missing = [](const char* what, const std::string& option, std::size_t found, std::size_t count) {
     throw Error(ErrorKind::Usage,
                 {what, option, fmt::format("{}", found),
@@ -109,8 +109,8 @@ Place resolve_place(const Options& options, const experiment::Settings& settings
   return {tlas == trace::kNone ? 0 : tlas, launch};
 }
 
-/// A line of text.
-std::string write_boxes(const Options& options, const trace::Trace& trace, const bvh::Bvh& structure,
+/// Writes the boxes, and returns the message for the user.
+std::string write_boxes(const BvhArguments& options, const trace::Trace& trace, const bvh::Bvh& structure,
                         bvh::VtpShape shape, Progress* progress) {
   OutputFile file(options.vtp, options.output.force);
   OutputStream out(file);
@@ -127,7 +127,7 @@ std::string write_boxes(const Options& options, const trace::Trace& trace, const
   return fmt::format("{} in {}", counted(boxes, "box", "boxes"), options.vtp);
 }
 
-int act(const Options& options) {
+int act(const BvhArguments& options) {
   const bvh::VtpShape shape = parse_shape(options.vtp_shape);
   const experiment::Settings asked = options.experiment.asked(options.path);
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
@@ -199,7 +199,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void add_structure_options(CLI::App& command, Options& options) {
+void add_structure_options(CLI::App& command, BvhArguments& options) {
   constexpr const char* kGroup = "Structure";
   TakenKeys taken{"structure"};
   taken.variants = {{kLayout, "wide-8"}};
@@ -213,7 +213,7 @@ void add_structure_options(CLI::App& command, Options& options) {
       ->check(CLI::NonNegativeNumber);
 }
 
-void add_vtp_options(CLI::App& command, Options& options) {
+void add_vtp_options(CLI::App& command, BvhArguments& options) {
   constexpr const char* kGroup = "Boxes";
   CLI::Option* file = add_plain(command, "--vtp", options.vtp, "FILE",
                                 "Also write the boxes as VTK XML PolyData, for ParaView", kGroup);
@@ -221,7 +221,7 @@ void add_vtp_options(CLI::App& command, Options& options) {
   add_value(command, "--vtp-shape", options.vtp_shape, "NAME", "edges or faces", kGroup)->needs(file);
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, BvhArguments& options) {
   add_trace_file(command, options.path)->required();
   add_structure_options(command, options);
   add_vtp_options(command, options);

@@ -55,7 +55,7 @@ bool is_of_imported(const ExperimentParameter& parameter) {
          });
 }
 
-struct Options {
+struct CacheArguments {
   std::string path;
   SettingsOptions experiment;
   bool requests = false;
@@ -69,7 +69,7 @@ struct Options {
   ResultOption output;
 };
 
-std::string elements_path(const Options& options) {
+std::string elements_path(const CacheArguments& options) {
   if (options.elements_option->count() == 0) {
     return "";
   }
@@ -81,12 +81,12 @@ std::string elements_path(const Options& options) {
   if (options.path == "-" || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
                               !std::filesystem::is_directory(status))) {
     throw Error(ErrorKind::Usage, {"the file of elements has no default name, because the trace is not a file",
-                                   "--elements", "'" + options.path + "'", "a name", "say --elements FILE"});
+                                   "--elements", "'" + options.path + "'", "a name", "add --elements FILE"});
   }
   return std::filesystem::path(options.path).replace_extension(kElementsEnd).string();
 }
 
-CacheOptions make_options(const Options& given, const Settings& settings) {
+CacheOptions make_options(const CacheArguments& given, const Settings& settings) {
   CacheOptions options = experiment::cache_of(settings);
   options.elements = given.elements_option->count() > 0;
   options.pixels = options.elements || !given.report.empty();
@@ -95,7 +95,7 @@ CacheOptions make_options(const Options& given, const Settings& settings) {
 }
 
 /// The settings that affect the result, with values chosen automatically.
-Settings told_settings(const Options& given, Settings settings, const CacheResult& result,
+Settings told_settings(const CacheArguments& given, Settings settings, const CacheResult& result,
                        const experiment::Resolved* resolved) {
   settings.set("cache.reuse_engine", result.options.reuse_engine, "");
   if (resolved == nullptr) {
@@ -192,7 +192,7 @@ struct Outputs {
   std::string elements;
 };
 
-Outputs check_outputs(const Options& options, const Settings& settings) {
+Outputs check_outputs(const CacheArguments& options, const Settings& settings) {
   Outputs outputs{pictures::parse_colormap(options.colormap), elements_path(options)};
   require_file_name(outputs.elements, "--elements");
   require_distinct({{"--output", options.output.path},
@@ -216,7 +216,7 @@ Outputs check_outputs(const Options& options, const Settings& settings) {
   return outputs;
 }
 
-void write(const Options& options, const Outputs& outputs, const report::CacheContext& context,
+void write(const CacheArguments& options, const Outputs& outputs, const report::CacheContext& context,
            report::CacheFile* elements) {
   log_result(context.result);
   if (!options.report.empty() && report::is_one_row(context.result)) {
@@ -240,10 +240,11 @@ void write(const Options& options, const Outputs& outputs, const report::CacheCo
 }
 
 /// Machine, structure and schedule of an imported trace were fixed at its recording.
-void require_imported_options(const Options& options) {
+void require_imported_options(const CacheArguments& options) {
   if (!options.exported.empty()) {
-    throw Error(ErrorKind::Usage, {"an imported memory trace is one already", "--export", "'" + options.path + "'",
-                                   "a trace of a launch (.rrt)", "rayreplay import turns one form into the other"});
+    throw Error(ErrorKind::Usage,
+                {"an imported memory trace cannot be exported again", "--export", "'" + options.path + "'",
+                 "a trace of a launch (.rrt)", "rayreplay import turns one form into the other"});
   }
   const auto refuse = [&options](const std::string& option) {
     throw Error(ErrorKind::Usage, {"the option does not apply to an imported memory trace", option,
@@ -257,7 +258,7 @@ void require_imported_options(const Options& options) {
 }
 
 /// Keys of a file that do not apply here and differ from their defaults.
-void log_unused_keys(const Options& options, const Settings& settings) {
+void log_unused_keys(const CacheArguments& options, const Settings& settings) {
   std::vector<std::string> unused;
   const Settings without = experiment::complete({}, experiment::NamedInput::Elsewhere);
   for (const auto& [key, setting] : settings.all()) {
@@ -273,7 +274,7 @@ void log_unused_keys(const Options& options, const Settings& settings) {
   }
 }
 
-int run_imported(const Options& given, const Outputs& outputs, const Settings& settings, CacheOptions options) {
+int run_imported(const CacheArguments& given, const Outputs& outputs, const Settings& settings, CacheOptions options) {
   require_imported_options(given);
   log_unused_keys(given, settings);
   keep_freed_memory();
@@ -290,14 +291,11 @@ int run_imported(const Options& given, const Outputs& outputs, const Settings& s
   return 0;
 }
 
-int run_launch(const Options& given, const Outputs& outputs, Settings asked, CacheOptions options) {
+int run_launch(const CacheArguments& given, const Outputs& outputs, Settings asked, CacheOptions options) {
   keep_freed_memory();
   OpenedTrace opened(given.path, std::move(asked), options.accelerator);
   const trace::Trace& trace = opened.trace();
-  Settings& settings = opened.settings();
-  if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
-    settings.set("warp_size", std::int64_t{options.machine.warp_size}, "");
-  }
+  const Settings& settings = opened.settings();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, false);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!given.report.empty() && size.height > 1) {
@@ -333,7 +331,7 @@ int run_launch(const Options& given, const Outputs& outputs, Settings asked, Cac
   return 0;
 }
 
-int act(const Options& given) {
+int act(const CacheArguments& given) {
   // Reports all errors that do not need the trace before it is read.
   const Settings settings = given.experiment.settings(given.path);
   CacheOptions options = make_options(given, settings);
@@ -347,7 +345,7 @@ int act(const Options& given) {
   return run_launch(given, outputs, settings, options);
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, CacheArguments& options) {
   add_plain(command, "trace", options.path, "TRACE", "Trace file (.rrt), or a memory trace of another tool", "Input")
       ->required();
   options.experiment.add_to(command, {"structure, assignment, stream, reuse"});
@@ -359,7 +357,9 @@ void declare(CLI::App& command, Options& options) {
   CLI::Option* exported =
       add_plain(command, "--export", options.exported, "FILE",
                 "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)", "Output");
-  command.add_flag("--export-text", options.export_text, "... in its text form")->needs(exported)->group("Output");
+  command.add_flag("--export-text", options.export_text, "Write that memory trace in its text form")
+      ->needs(exported)
+      ->group("Output");
   options.device.add_to(command);
   options.output.add_to(command);
   add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page, pictures, data", "Report");

@@ -29,7 +29,7 @@ constexpr const char* kHardware = "explain.hardware";
 constexpr std::array kOfHardware = {"explain.hardware_layout", "explain.hardware_builder", "explain.blind",
                                     "explain.any_hit_only", "explain.ground_truth"};
 
-struct Options {
+struct ExplainArguments {
   std::string path;
   SettingsOptions experiment;
   std::size_t worst = 10;
@@ -40,7 +40,7 @@ struct Options {
   ResultOption output;
 };
 
-/// Options for simulated hardware, without any.
+/// Usage for flags that describe simulated hardware, if no hardware is simulated.
 void require_hardware(const Settings& settings) {
   for (const char* key : kOfHardware) {
     if (settings.where(key).starts_with("--")) {
@@ -51,7 +51,8 @@ void require_hardware(const Settings& settings) {
 }
 
 /// The settings that affect the answer.
-Settings told_settings(const Options& options, const Settings& settings, const traversal::Simulation& simulation) {
+Settings told_settings(const ExplainArguments& options, const Settings& settings,
+                       const traversal::Simulation& simulation) {
   Settings read = options.experiment.read_of(settings);
   if (experiment::simulates(settings)) {
     read.set("explain.hardware_layout", simulation.layout, "");
@@ -65,7 +66,7 @@ Settings told_settings(const Options& options, const Settings& settings, const t
                });
 }
 
-int act(const Options& options) {
+int act(const ExplainArguments& options) {
   // Reports all errors that do not need the trace before it is read.
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   const Settings settings = options.experiment.settings(options.path);
@@ -122,7 +123,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, ExplainArguments& options) {
   add_trace_file(command, options.path)->required();
   options.experiment.add_to(command, {"classification"});
   options.device.add_to(command);

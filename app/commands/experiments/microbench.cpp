@@ -39,7 +39,7 @@ constexpr const char* kOutputs = "outputs";
 constexpr std::array<std::string_view, 3> kOwnKeys = {"trace", kWorkload, kOutputs};
 constexpr int kWrongAnswers = 1;  ///< exit code
 
-struct Options {
+struct MicrobenchArguments {
   std::vector<std::string> specs;
   std::vector<std::string> settings;
   bool list = false;
@@ -110,7 +110,7 @@ void require_settable(const std::string& assignment) {
   }
 }
 
-Question make_question(const std::string& workload, const KnownAnswer& known, const Options& given) {
+Question make_question(const std::string& workload, const KnownAnswer& known, const MicrobenchArguments& given) {
   const std::string& output = experiment::find_metric(known.metric).output;
   Settings settings;
   settings.set(kWorkload, workload, kWorkload);
@@ -130,7 +130,7 @@ Question make_question(const std::string& workload, const KnownAnswer& known, co
 }
 
 /// Specs of the command line, or every generator's examples.
-std::vector<std::string> chosen_specs(const Options& given) {
+std::vector<std::string> chosen_specs(const MicrobenchArguments& given) {
   if (!given.specs.empty()) {
     return given.specs;
   }
@@ -142,7 +142,7 @@ std::vector<std::string> chosen_specs(const Options& given) {
   return specs;
 }
 
-std::vector<Question> make_questions(const Options& given) {
+std::vector<Question> make_questions(const MicrobenchArguments& given) {
   std::vector<Question> questions;
   for (const std::string& spec : chosen_specs(given)) {
     const Workloads::Created created = Workloads::create(spec);
@@ -159,7 +159,7 @@ struct NamedShader {
   experiment::StageMask read_by = 0;
 };
 
-std::vector<NamedShader> named_shaders(const Options& given) {
+std::vector<NamedShader> named_shaders(const MicrobenchArguments& given) {
   Settings settings;
   for (const std::string& assignment : given.settings) {
     settings.set_text(assignment, "--set");
@@ -177,7 +177,7 @@ std::vector<NamedShader> named_shaders(const Options& given) {
 
 /// A workload without a shader that --set names is skipped, because its experiment would fail. A shader that no
 /// workload has is an error.
-void leave_out_strangers(std::vector<Question>& questions, const Options& given) {
+void leave_out_strangers(std::vector<Question>& questions, const MicrobenchArguments& given) {
   const std::vector<NamedShader> shaders = named_shaders(given);
   if (shaders.empty()) {
     return;
@@ -296,7 +296,7 @@ output::Table make_table(const std::vector<Question>& questions, const std::vect
   return table;
 }
 
-std::string render(const output::Table& table, const std::string& device, const Options& given) {
+std::string render(const output::Table& table, const std::string& device, const MicrobenchArguments& given) {
   const auto document = [&] {
     return nlohmann::ordered_json{{"schema", "rayreplay.microbench/1"},
                                   {"tool", {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}}},
@@ -333,7 +333,7 @@ output::Table list_table() {
 }
 
 /// Writes the workload as a file for other commands.
-int write_workload(const Options& given) {
+int write_workload(const MicrobenchArguments& given) {
   if (given.specs.size() != 1) {
     throw Error(ErrorKind::Usage,
                 {"a file holds one workload", "--output", fmt::format("{} workloads", given.specs.size()), "one",
@@ -386,7 +386,7 @@ void log_verdicts(const std::vector<Question>& questions, const std::vector<Answ
   }
 }
 
-int act(const Options& given) {
+int act(const MicrobenchArguments& given) {
   static_cast<void>(given.format.format());
   if (given.list) {
     console::print(output::render(list_table(), given.format.format()));
@@ -434,7 +434,7 @@ int act(const Options& given) {
   return good ? 0 : kWrongAnswers;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, MicrobenchArguments& options) {
   command.add_option("workload", options.specs, "Workloads [every generator at a few points]")->type_name("SPEC");
   command.add_option("--set", options.settings, "Change a key of the experiments, may be repeated")
       ->type_name("KEY=VALUE")

@@ -19,7 +19,7 @@
 namespace rayreplay::app {
 namespace {
 
-struct Options {
+struct OrderArguments {
   std::string path;
   std::string size;
   std::string colormap = "viridis";
@@ -37,7 +37,7 @@ void require_memory_for(trace::LaunchSize size, std::uint32_t warp_size) {
                  "the launch's order needs more memory than there is", "--size", "draw a smaller launch");
 }
 
-int act(const Options& options) {
+int act(const OrderArguments& options) {
   if (options.path.empty() == options.size.empty()) {
     throw Error(ErrorKind::Usage, {"the launch is ambiguous", "order", options.path.empty() ? "neither" : "both",
                                    "either a trace or --size WIDTHxHEIGHT", ""});
@@ -69,7 +69,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, OrderArguments& options) {
   add_trace_file(command, options.path);
   add_plain(command, "--size", options.size, "WxH", "Launch size, in place of a trace", "Input");
   TakenKeys taken{"assignment"};

@@ -70,14 +70,14 @@ nlohmann::ordered_json warp_histogram(const simt::ReplayResult& result) {
   return {{"warps", result.by_warp.size()}, {"warps_without_events", idle}, {"bins", list}};
 }
 
-struct Options {
+struct ReplayArguments {
   std::string path;
   SettingsOptions experiment;
   DeviceOption device;
   ResultOption output;
 };
 
-int act(const Options& options) {
+int act(const ReplayArguments& options) {
   const experiment::Settings settings = options.experiment.settings(options.path);
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
@@ -115,7 +115,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, ReplayArguments& options) {
   add_trace_file(command, options.path)->required();
   options.experiment.add_to(command, {"assignment, simt"});
   options.device.add_to(command);

@@ -10,6 +10,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options/device_option.hpp"
 #include "app/commands/options/options.hpp"
+#include "app/commands/options/settings_options.hpp"
 #include "app/commands/options/store_option.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -27,9 +28,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 20U;
-
-struct Options {
+struct RunExperimentArguments {
   std::string path;
   std::vector<std::string> assignments;
   bool print_config = false;
@@ -39,10 +38,10 @@ struct Options {
   ResultOption output;
 };
 
-experiment::Settings complete_settings(const Options& options) {
+experiment::Settings complete_settings(const RunExperimentArguments& options) {
   experiment::Settings settings;
   if (!options.path.empty()) {
-    settings = experiment::parse_experiment(read_file(options.path, kMaxFileBytes), options.path,
+    settings = experiment::parse_experiment(read_file(options.path, kMaxExperimentBytes), options.path,
                                             std::filesystem::path(options.path).parent_path().string());
   }
   for (const std::string& assignment : options.assignments) {
@@ -59,7 +58,7 @@ experiment::Settings complete_settings(const Options& options) {
 }
 
 /// Input files: none of them may be the output.
-std::vector<NamedPath> inputs_of(const Options& options, const experiment::Settings& settings) {
+std::vector<NamedPath> inputs_of(const RunExperimentArguments& options, const experiment::Settings& settings) {
   std::vector<NamedPath> inputs = {{"EXPERIMENT", options.path}};
   for (const auto& [key, setting] : settings.all()) {
     for (const std::string& path : sweep::paths_in(key, setting.value)) {
@@ -80,7 +79,7 @@ void check(const experiment::Settings& settings, const std::vector<experiment::S
   }
 }
 
-int act(const Options& options) {
+int act(const RunExperimentArguments& options) {
   const experiment::Settings settings = complete_settings(options);
   require_distinct({{"--output", options.output.path}}, inputs_of(options, settings));
   options.output.check();
@@ -114,7 +113,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, RunExperimentArguments& options) {
   command.add_option("experiment", options.path, "Experiment (TOML); without one, --set says all")
       ->type_name("EXPERIMENT");
   add_plain(command, "--set", options.assignments, "KEY=VALUE",

@@ -17,14 +17,14 @@
 namespace rayreplay::app {
 namespace {
 
-struct Options {
+struct SwizzleArguments {
   std::string path;
   SettingsOptions experiment;
   DeviceOption device;
   OutputOption output;
 };
 
-int act(const Options& options) {
+int act(const SwizzleArguments& options) {
   const experiment::Settings settings = options.experiment.settings(options.path);
   require_distinct({{"--output", options.output.path}}, options.experiment.inputs(options.path, settings));
   options.output.check();
@@ -42,7 +42,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, SwizzleArguments& options) {
   add_trace_file(command, options.path)->required();
   options.experiment.add_to(command, {"assignment"});
   options.device.add_to(command);

@@ -27,7 +27,7 @@ namespace {
 constexpr const char* kRay = "traversal.ray";
 constexpr const char* kWarp = "traversal.warp";
 
-struct Options {
+struct TraverseArguments {
   std::string path;
   std::string accesses;
   SettingsOptions experiment;
@@ -36,7 +36,8 @@ struct Options {
 };
 
 /// Traversals of the flags, else of the settings, else every model. Unknown ones are errors before any work.
-void choose_models(const Options& given, const experiment::Settings& asked, experiment::TraverseOptions& options) {
+void choose_models(const TraverseArguments& given, const experiment::Settings& asked,
+                   experiment::TraverseOptions& options) {
   static_cast<void>(given.experiment.variants(kRay, asked));
   static_cast<void>(given.experiment.variants(kWarp, asked));
   options.traversals = given.experiment.given_variants(kRay);
@@ -81,7 +82,7 @@ void log_speed(const experiment::TraverseResult& result) {
   }
 }
 
-int act(const Options& given) {
+int act(const TraverseArguments& given) {
   const experiment::Settings asked = given.experiment.asked(given.path);
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   experiment::TraverseOptions options;
@@ -133,7 +134,7 @@ int act(const Options& given) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, TraverseArguments& options) {
   add_trace_file(command, options.path)->required();
   using experiment::Stage;
   TakenKeys taken{"structure, assignment, traversal"};

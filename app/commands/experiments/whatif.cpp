@@ -40,7 +40,7 @@ bool is_of_packings(const ExperimentParameter& parameter) {
   return experiment::is_read(parameter, experiment::stages_named("assignment, simt"));
 }
 
-struct Options : WhatIfCommon {
+struct WhatifArguments : WhatIfCommon {
   ModelsOptions models;
   std::vector<std::string> swizzles;
   std::string compare;
@@ -65,7 +65,7 @@ std::string whatif_text(const report::Context& context, const experiment::WhatIf
 }
 
 /// Flags that only apply to models.
-void require_of_packings(const Options& options) {
+void require_of_packings(const WhatifArguments& options) {
   for (const auto& [flag, key] : options.experiment.given_keys()) {
     if (!is_of_packings(*experiment::find_parameter(key))) {
       throw Error(ErrorKind::Usage, {"the option does not apply to packings", flag == "--set" ? flag + " " + key : flag,
@@ -76,7 +76,8 @@ void require_of_packings(const Options& options) {
 }
 
 /// `packings`: specs to compare; empty: all of them.
-int compare_packings(const Options& options, const Settings& settings, const std::vector<std::string>& packings) {
+int compare_packings(const WhatifArguments& options, const Settings& settings,
+                     const std::vector<std::string>& packings) {
   // Reports all errors that do not need the trace before it is read.
   const pictures::Colormap colormap = pictures::parse_colormap(options.colormap);
   std::vector<NamedPath> inputs = options.experiment.inputs(options.path, settings);
@@ -136,7 +137,7 @@ int compare_packings(const Options& options, const Settings& settings, const std
   return 0;
 }
 
-int act(const Options& options) {
+int act(const WhatifArguments& options) {
   std::vector<std::string> models = options.models.listed();
   const std::vector<std::string>& flagged = options.experiment.given_variants(kModel);
   models.insert(models.end(), flagged.begin(), flagged.end());
@@ -167,7 +168,7 @@ int act(const Options& options) {
                         experiment::resolve_models(models));
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, WhatifArguments& options) {
   add_trace_file(command, options.path)->required();
   TakenKeys taken{"assignment, simt, model"};
   taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};

@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
-constexpr const char* kGroup = "Scheduler models";
+constexpr const char* kModelsGroup = "Scheduler models";
 constexpr std::string_view kReordering = "ser";
 
 /// The resolved spec of the model in an option; "": the last model with warps.
@@ -127,13 +127,13 @@ std::string read_png(const std::string& path) {
 
 void ModelsOptions::add_to(CLI::App& command) {
   const auto add = [&command](const char* name, auto& value, const char* text, const char* type) {
-    return add_plain(command, name, value, type, text, kGroup);
+    return add_plain(command, name, value, type, text, kModelsGroup);
   };
   add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
       "LIST")
       ->allow_extra_args(false);
   command.add_flag("--no-break-even", no_break_even, "Do not solve for the shader cost from which a model pays")
-      ->group(kGroup);
+      ->group(kModelsGroup);
   add("--timeline", timeline, "Perfetto trace to write: SMs and warps over time", "FILE");
   add("--timeline-model", timeline_model, "Model to show there [the last one]", "SPEC");
   add("--schedule", schedule, "HDF5 file to write: which segments ran together, where and when", "FILE");
@@ -196,10 +196,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   keep_freed_memory();
   OpenedTrace opened(common.path, std::move(given), accelerator.get());
   const trace::Trace& trace = opened.trace();
-  experiment::Settings& settings = opened.settings();
-  if (settings.integer("warp_size") == 0 && trace.header.warp_size == 0) {
-    settings.set("warp_size", std::int64_t{machine.warp_size}, "");
-  }
+  const experiment::Settings& settings = opened.settings();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, {"identity"}, {});
   const experiment::Settings told = common.experiment.read_of(settings, &resolved);
   const report::Context context{common.path, trace, resolved, {}, true, accelerator.get(), &told};

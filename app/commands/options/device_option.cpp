@@ -15,7 +15,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr const char* kGroup = "Device";
+constexpr const char* kDeviceGroup = "Device";
 
 /// By the XDG base directory specification; empty: none.
 std::string cache_folder() {
@@ -57,10 +57,10 @@ void DeviceOption::add_to(CLI::App& command) {
   add_value(command, "--device", choice_, "DEVICE",
             "Where heavy stages run: auto (a GPU where there is one), cpu, vulkan, vulkan:N, all, a name or uuid, "
             "or several between commas",
-            kGroup)
+            kDeviceGroup)
       ->envname("RAYREPLAY_DEVICE");
   add_plain(command, "--device-memory", memory_, "SIZE",
-            "Device memory to use at most, such as 8GiB [all that is free]", kGroup);
+            "Device memory to use at most, such as 8GiB [all that is free]", kDeviceGroup);
 }
 
 std::unique_ptr<Accelerator> DeviceOption::open(const std::string& choice) const {

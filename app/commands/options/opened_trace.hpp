@@ -1,7 +1,7 @@
-// A trace that a command has read, as an experiment: what the functions of the stages take (sim/engine/stages/).
+// A trace that a command has read, as an Experiment, which the functions of the stages take (sim/engine/stages/).
 //
-// Contract: the trace is read and checked when it is made (Input names what is wrong with the file). `settings` are
-// complete; a command may change them before `open`. Nothing is stored: results are kept while they are in use.
+// Contract: the constructor reads and checks the trace (Input names the fault of the file). `settings` are complete; a
+// command may change them before `open`. Nothing is stored: results are kept while they are in use.
 #pragma once
 
 #include <memory>

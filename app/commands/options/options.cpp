@@ -106,7 +106,7 @@ void require_distinct(const std::vector<NamedPath>& outputs, const std::vector<N
       for (const auto& [inner, outer] : {std::pair{i, j}, std::pair{j, i}}) {
         if (can_be_replaced(outputs[outer].path) && lies_in(outputs[inner].path, outputs[outer].path)) {
           throw Error(ErrorKind::Usage,
-                      {"an output lies in the folder that another one is", outputs[inner].option,
+                      {"one output is inside the folder of another output", outputs[inner].option,
                        "'" + outputs[inner].path + "'", "a place outside of " + outputs[outer].option, ""});
         }
       }

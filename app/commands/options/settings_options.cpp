@@ -16,8 +16,7 @@ namespace {
 using experiment::ExperimentParameter;
 using experiment::Settings;
 
-constexpr std::uint64_t kMaxFileBytes = 16U << 20U;
-constexpr const char* kGroup = "Experiment";
+constexpr const char* kExperimentGroup = "Experiment";
 
 bool has(const std::vector<std::string>& list, const std::string& word) {
   return std::ranges::find(list, word) != list.end();
@@ -68,10 +67,11 @@ void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
   taken_ = std::move(taken);
   stages_ = experiment::stages_named(taken_.stages);
   add_plain(command, "--config", files_, "FILE",
-            "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it", kGroup)
+            "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it",
+            kExperimentGroup)
       ->allow_extra_args(false);
   add_plain(command, "--set", assignments_, "KEY=VALUE", "Value of a key; may be repeated. See rayreplay list keys",
-            kGroup)
+            kExperimentGroup)
       ->allow_extra_args(false);
   for (const ExperimentParameter& parameter : experiment::experiment_parameters()) {
     if (!parameter.flag.empty() && reads(parameter)) {
@@ -114,7 +114,8 @@ void SettingsOptions::set(Settings& settings, const Flag& flag) {
   const ExperimentParameter& parameter = *flag.parameter;
   const std::string& key = parameter.declared.name;
   if (parameter.is_switch()) {
-    settings.set(key, !std::get<bool>(parameter.declared.default_value), parameter.flag);
+    // "--flag=false" asks for the default.
+    settings.set(key, std::get<bool>(parameter.declared.default_value) != flag.on, parameter.flag);
   } else if (parameter.is_open) {
     for (const std::string& list : flag.values) {
       set_open(settings, parameter, list);
@@ -134,7 +135,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     settings.set(key, value, "");
   }
   for (const std::string& file : files_) {
-    const Settings read = experiment::parse_experiment(read_file(file, kMaxFileBytes), file,
+    const Settings read = experiment::parse_experiment(read_file(file, kMaxExperimentBytes), file,
                                                        std::filesystem::path(file).parent_path().string());
     for (const auto& [key, setting] : read.all()) {
       settings.set(key, setting.value, setting.where);

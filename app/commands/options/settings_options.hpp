@@ -7,6 +7,7 @@
 // ignored. Flags of `variants` may be repeated; their values are variants of the one experiment instead of settings.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@
 #include "sim/settings/settings.hpp"
 
 namespace rayreplay::app {
+
+/// Size limit of an experiment file.
+inline constexpr std::uint64_t kMaxExperimentBytes = 16U << 20U;
 
 /// The command's keys: those of its stages, and its own.
 struct TakenKeys {
@@ -60,7 +64,7 @@ class SettingsOptions {
 
  private:
   struct Flag {
-    const experiment::ExperimentParameter* parameter = nullptr;  ///< or
+    const experiment::ExperimentParameter* parameter = nullptr;  ///< null: a shorthand
     const experiment::Shorthand* shorthand = nullptr;
     bool is_variant = false;
     bool on = false;                    ///< for truth values

@@ -9,7 +9,7 @@
 namespace rayreplay::app {
 namespace {
 
-constexpr const char* kGroup = "Store";
+constexpr const char* kStoreGroup = "Store";
 constexpr const char* kNone = "none";
 
 void tell(const std::string& line) {
@@ -33,9 +33,9 @@ void StoreOption::add_to(CLI::App& command) {
   add_plain(command, "--store", folder_, "FOLDER",
             "Folder that keeps stages between runs, or none [$RAYREPLAY_STORE, else rayreplay in the user's "
             "cache folder]",
-            kGroup);
+            kStoreGroup);
   add_value(command, "--store-size", size_, "SIZE", "Maximum size; the least recently used results are evicted first",
-            kGroup);
+            kStoreGroup);
 }
 
 experiment::StoreOptions StoreOption::options() const {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxRangesShown = 20;
 
-struct Options {
+struct MergeArguments {
   std::string output;
   std::vector<std::string> inputs;
 };
@@ -46,7 +46,7 @@ std::string missing_text(const std::vector<bool>& finished) {
   return text;
 }
 
-int act(const Options& options) {
+int act(const MergeArguments& options) {
   require_file_name(options.output, "--output");
   std::vector<NamedPath> inputs;
   for (const std::string& input : options.inputs) {
@@ -91,7 +91,7 @@ int act(const Options& options) {
   return 0;
 }
 
-void declare(CLI::App& command, Options& options) {
+void declare(CLI::App& command, MergeArguments& options) {
   command.add_option("SHARD", options.inputs, "Databases of one sweep, in any order")->type_name("FILE")->required();
   command.add_option("-o,--output", options.output, "Database to write; rows are added to what it holds of this sweep")
       ->type_name("FILE")

@@ -26,7 +26,7 @@
 namespace rayreplay::app {
 namespace {
 
-struct Options {
+struct ResultsArguments {
   std::string file;
   std::string query;
   std::string where;
@@ -88,9 +88,9 @@ std::string render_rows(const sweep::ResultsReader& reader, const sweep::ResultS
                              : output::to_text(report::printable(table));
 }
 
-/// The columns of --columns, or all, reduced to what a table shows.
-std::string render_chosen(const sweep::ResultsReader& reader, const sweep::ResultSet& rows, const Options& options,
-                          const Asked& asked) {
+/// The columns of --columns; without --columns all, of which the text form omits details.
+std::string render_chosen(const sweep::ResultsReader& reader, const sweep::ResultSet& rows,
+                          const ResultsArguments& options, const Asked& asked) {
   return options.columns.empty()
              ? render_rows(reader, rows, options.format, asked)
              : render_rows(reader, report::with_columns(reader, rows, options.columns), options.format);
@@ -113,7 +113,7 @@ std::string ending(const std::string& path) {
   return result;
 }
 
-pictures::Chart chart_of(const sweep::ResultsReader& reader, const Options& options) {
+pictures::Chart chart_of(const sweep::ResultsReader& reader, const ResultsArguments& options) {
   const std::vector<std::string>& words = options.plot;
   const std::string& kind = words.front();
   const auto require_names = [&](std::size_t count, const char* names) {
@@ -139,7 +139,7 @@ pictures::Chart chart_of(const sweep::ResultsReader& reader, const Options& opti
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 
-std::string draw(const sweep::ResultsReader& reader, const Options& options) {
+std::string draw(const sweep::ResultsReader& reader, const ResultsArguments& options) {
   const pictures::Chart chart = chart_of(reader, options);
   return ending(options.output.path) == ".png" ? pictures::encode_png(pictures::render(chart))
                                                : report::svg_file(chart);
@@ -164,7 +164,7 @@ std::string with_whole_paths(const std::string& text, const std::string& folder,
   return text.substr(0, head) + experiment::to_toml(experiment::parse_experiment(text, source, folder), false);
 }
 
-std::string list_rows(const sweep::ResultsReader& reader, const Options& options) {
+std::string list_rows(const sweep::ResultsReader& reader, const ResultsArguments& options) {
   if (!options.query.empty()) {
     return render_rows(reader, reader.query(options.query), options.format);
   }
@@ -193,7 +193,7 @@ std::string list_rows(const sweep::ResultsReader& reader, const Options& options
                      Asked{objective(reader), false});
 }
 
-std::string sensitivity_text(const sweep::ResultsReader& reader, const Options& options) {
+std::string sensitivity_text(const sweep::ResultsReader& reader, const ResultsArguments& options) {
   const auto all = report::sensitivities(reader, options.metrics, options.where);
   for (const report::MetricSensitivity& one : all) {
     for (const std::string& note : one.result.notes) {
@@ -208,7 +208,7 @@ std::string sensitivity_text(const sweep::ResultsReader& reader, const Options& 
   return render_table(report::sensitivity_table(all), options.format);
 }
 
-std::string answer(const CLI::App& command, const Options& options) {
+std::string answer(const CLI::App& command, const ResultsArguments& options) {
   // The reader closes before anything is printed, because a writer waits for it.
   const sweep::ResultsReader reader(options.file);
   if (!reader.has_checksums()) {
@@ -261,7 +261,7 @@ std::string answer(const CLI::App& command, const Options& options) {
 }
 
 /// Subcommands with columns of their own.
-void refuse_columns(const CLI::App& command, const Options& options) {
+void refuse_columns(const CLI::App& command, const ResultsArguments& options) {
   std::string where = !options.query.empty() ? "--query" : options.config ? "--config" : "";
   for (const char* question : {"sensitivity", "compare", "plot", "report"}) {
     if (command.got_subcommand(question)) {
@@ -274,7 +274,7 @@ void refuse_columns(const CLI::App& command, const Options& options) {
   }
 }
 
-int act(const CLI::App& command, const Options& options) {
+int act(const CLI::App& command, const ResultsArguments& options) {
   check_format(options.format);
   refuse_columns(command, options);
   if (options.less && options.more) {
@@ -303,7 +303,7 @@ int act(const CLI::App& command, const Options& options) {
   return 0;
 }
 
-void add_subcommands(CLI::App& command, Options& options) {
+void add_subcommands(CLI::App& command, ResultsArguments& options) {
   constexpr const char* kGroup = "Questions";
   CLI::App* best = command.add_subcommand("best", "The best configurations by a metric")->group(kGroup);
   best->add_option("metric", options.best_metric, "Metric or parameter")->type_name("METRIC")->required();
@@ -346,7 +346,7 @@ void add_subcommands(CLI::App& command, Options& options) {
 void add_results_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand("results", "Results of a sweep: rows, best, front, sensitivity, pictures");
   command->group("Experiments");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ResultsArguments>();
   command->add_option("file", options->file, "Database that rayreplay sweep wrote")->type_name("FILE")->required();
   command->add_option("--where", options->where, "Only rows for which this holds: cache.l1.bytes >= 65536")
       ->type_name("EXPR");

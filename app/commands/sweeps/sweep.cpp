@@ -51,7 +51,7 @@ constexpr std::uint64_t kRunsAsked = 2'048;
 constexpr int kSignalled = 128;  ///< plus the signal's number
 constexpr int kAllFailedCode = 1;
 
-struct Options {
+struct SweepArguments {
   std::string path;
   std::string output;
   bool restart = false;
@@ -93,7 +93,7 @@ Shard parse_shard(const std::string& text) {
 }
 
 /// The sweep's name with .db in place of .toml, or the shard's own name.
-std::string database_path(const Options& options, const Shard& shard) {
+std::string database_path(const SweepArguments& options, const Shard& shard) {
   if (!options.output.empty()) {
     require_file_name(options.output, "--output");
     return options.output;
@@ -107,8 +107,8 @@ std::string database_path(const Options& options, const Shard& shard) {
   const bool no_file = (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) ||
                        place.starts_with("/dev/") || place.starts_with("/proc/");
   if (no_file && !options.print_config && !options.dry_run) {
-    throw Error(ErrorKind::Usage, {"results have no name, as the sweep comes from no file", options.path, "", "",
-                                   "name the database with -o"});
+    throw Error(ErrorKind::Usage, {"the database has no default name, because the sweep is not a file", options.path,
+                                   "", "", "name the database with -o"});
   }
   if (path.extension() == ".toml") {
     path.replace_extension();
@@ -117,7 +117,7 @@ std::string database_path(const Options& options, const Shard& shard) {
   return path.string();
 }
 
-sweep::Definition read_definition(const Options& options, const std::string& text) {
+sweep::Definition read_definition(const SweepArguments& options, const std::string& text) {
   const fs::path folder = fs::path(options.path).parent_path();
   sweep::Definition definition = sweep::parse_sweep(text, options.path, folder.string());
   const std::vector<std::string> axes = sweep::axis_keys(definition);
@@ -141,7 +141,7 @@ struct Workshop {
   std::unique_ptr<experiment::Evaluator> evaluator;
   std::uint64_t under_way_bytes = 0;
 
-  Workshop(const Options& options, std::uint32_t processes)
+  Workshop(const SweepArguments& options, std::uint32_t processes)
       : store(options.dry_run ? options.store.open_existing() : options.store.open()) {
     std::uint64_t memory = options.memory.empty() ? 0 : parse_bytes(options.memory, "--memory");
     if (memory == 0) {
@@ -184,7 +184,7 @@ std::uint64_t count_finished(const std::string& database, bool retry_errors) {
   return reader.count() - (retry_errors ? reader.failures() : reader.retries());
 }
 
-int dry_run(const Options& options, const sweep::Plan& plan, const std::string& database, std::uint64_t wanted) {
+int dry_run(const SweepArguments& options, const sweep::Plan& plan, const std::string& database, std::uint64_t wanted) {
   const output::Format format = options.format.format();
   Workshop workshop(options, 1);
   const SweepForecast forecast = forecast_sweep(plan, *workshop.evaluator, kRunsAsked);
@@ -234,13 +234,13 @@ int dry_run(const Options& options, const sweep::Plan& plan, const std::string& 
 }
 
 /// Number of runs that this command covers, finished or not.
-std::uint64_t wanted_runs(const Options& options, const sweep::Plan& plan, const Shard& shard) {
+std::uint64_t wanted_runs(const SweepArguments& options, const sweep::Plan& plan, const Shard& shard) {
   const sweep::Selection selection =
       sweep::select_units(plan.units(), {}, {shard.index, shard.count, plan.definition().most_runs, 0});
   return options.stop_after > 0 ? std::min(options.stop_after, selection.total) : selection.total;
 }
 
-void require_yes(const Options& options, std::uint64_t wanted) {
+void require_yes(const SweepArguments& options, std::uint64_t wanted) {
   if (!options.yes && wanted > kAskAbove) {
     throw Error(ErrorKind::Usage,
                 {"the sweep is a large one", options.path, counted(wanted, "run"),
@@ -260,7 +260,7 @@ struct Kept {
   }
 };
 
-void tell_end(const Options& options, const sweep::SweepReport& report, const std::string& database,
+void tell_end(const SweepArguments& options, const sweep::SweepReport& report, const std::string& database,
               const sweep::Definition& definition, const Kept& kept) {
   const sweep::Standing& standing = report.standing;
   std::string line = fmt::format("{} of {} {} in {}", output::with_separators(standing.done),
@@ -308,7 +308,7 @@ void tell_end(const Options& options, const sweep::SweepReport& report, const st
 struct Ranks {
   std::unique_ptr<sweep::MpiSession> session;
 
-  explicit Ranks(const Options& options) {
+  explicit Ranks(const SweepArguments& options) {
     if (sweep::mpi_launch().asked) {
       session = sweep::MpiSession::begin(options.mpi_workers == "node");
     }
@@ -330,10 +330,10 @@ struct Ranks {
   }
 };
 
-/// In steps that all ranks take together.
+/// The command, in steps that all ranks run together.
 class SweepCommand {
  public:
-  SweepCommand(const Options& options, Ranks& ranks) : options_(options), ranks_(ranks) {}
+  SweepCommand(const SweepArguments& options, Ranks& ranks) : options_(options), ranks_(ranks) {}
 
   int act() {
     step([this] { prepare(); });
@@ -407,7 +407,7 @@ class SweepCommand {
     sweep::Definition definition = read_definition(options_, text_);
     if (team() != nullptr && shard_.count > 1) {
       throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",
-                                     "MPI shares the sweep out by itself"});
+                                     "leave it out: MPI distributes the runs"});
     }
     if (options_.print_config) {
       definition_ = std::move(definition);
@@ -463,7 +463,7 @@ class SweepCommand {
   void open_rank_results() {
     std::error_code ignored;
     if (!fs::exists(database_, ignored)) {
-      throw Error(ErrorKind::Output, {"the database of rank 0 is not to be seen here", database_, "", "",
+      throw Error(ErrorKind::Output, {"the database of rank 0 is not visible on this machine", database_, "", "",
                                       "name a folder that all machines share with -o, or use --shard i/N"});
     }
     results_ =
@@ -507,7 +507,7 @@ class SweepCommand {
     return code;
   }
 
-  const Options& options_;
+  const SweepArguments& options_;
   Ranks& ranks_;
   Shard shard_;
   std::string database_, text_;
@@ -519,7 +519,7 @@ class SweepCommand {
   sweep::SweepReport report_;
 };
 
-int act(const Options& options) {
+int act(const SweepArguments& options) {
   console::forward_signals_to(console::kRequestStopOnce);
   Ranks ranks(options);
   try {
@@ -543,7 +543,7 @@ void add_sweep_command(CLI::App& root, Session& session) {
       "");
   CLI::App* command = root.add_subcommand("sweep", "Many experiments: every configuration that a sweep file names");
   command->group("Experiments");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepArguments>();
   command->add_option("SWEEP", options->path, "Sweep file (TOML)")->type_name("FILE")->required();
   add_plain(*command, "-o,--output", options->output, "FILE", "Database of the results [the sweep's name with .db]",
             "Output");

@@ -28,7 +28,7 @@ struct SweepForecast {
   std::vector<StageNeed> stages;  ///< by stage
   std::uint64_t runs_asked = 0;
   std::uint64_t runs_not_judged = 0;
-  std::string first_reason;            ///< of the latter
+  std::string first_reason;            ///< the first error among the runs left out
   std::uint64_t run_memory_bytes = 0;  ///< estimate: maximum of one run
 };
 

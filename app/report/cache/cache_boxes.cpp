@@ -76,7 +76,7 @@ void write_boxes(hid_t root, const std::vector<PlacedBox>& boxes, const memory::
   hdf5::column(group.get(), "blas", hdf5::gather(rows, [](const Row& row) { return row.placed->blas; }), place);
   hdf5::column(group.get(), "depth", hdf5::gather(rows, [](const Row& row) { return row.placed->depth; }), place);
   constexpr std::array kNames = {"min_x", "min_y", "min_z", "max_x", "max_y", "max_z"};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
+  for (unsigned i = 0; i < kNames.size(); ++i) {
     hdf5::column(
         group.get(), kNames[i],
         hdf5::gather(rows,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,18 +34,6 @@ bool is_cache_file(std::string_view name) {
   const auto& pictures = cache_picture_files();
   return std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end() ||
          std::find(pictures.begin(), pictures.end(), name) != pictures.end();
-}
-
-/// Every key of the machine's file.
-ordered_json machine_json(const machine::Machine& machine) {
-  ordered_json object = ordered_json::object();
-  std::istringstream lines(machine::to_toml(machine));
-  constexpr std::string_view kEquals = " = ";
-  for (std::string line; std::getline(lines, line);) {
-    const auto equals = line.find(kEquals);
-    object[line.substr(0, equals)] = ordered_json::parse(line.substr(equals + kEquals.size()));
-  }
-  return object;
 }
 
 ordered_json geometry_json(const memory::CacheGeometry& geometry) {

@@ -41,7 +41,7 @@ bool is_known(const Table& table, const Row& row, std::string_view key) {
   return !std::holds_alternative<std::monostate>(row[column_of(table, key)]);
 }
 
-/// As the table shows it.
+/// A cell in the text form of the table.
 std::string shown(const Table& table, const Row& row, std::string_view key) {
   const std::size_t column = column_of(table, key);
   return text::printable(output::cell_text(row[column], table.columns[column]));

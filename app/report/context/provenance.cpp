@@ -1,6 +1,8 @@
 #include "app/report/context/provenance.hpp"
 
 #include <algorithm>
+#include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,6 +59,17 @@ nlohmann::ordered_json provenance_json(const std::string& schema, const std::str
             {"application", trace.header.application},
             {"device", trace.header.device},
             {"not_captured", trace.header.not_captured}}}};
+}
+
+nlohmann::ordered_json machine_json(const machine::Machine& machine) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  std::istringstream lines(machine::to_toml(machine));
+  constexpr std::string_view kEquals = " = ";
+  for (std::string line; std::getline(lines, line);) {
+    const auto equals = line.find(kEquals);
+    object[line.substr(0, equals)] = nlohmann::ordered_json::parse(line.substr(equals + kEquals.size()));
+  }
+  return object;
 }
 
 NamedCells provenance_cells(const trace::Trace& trace, const Stages& stages) {

@@ -22,7 +22,7 @@
 
 namespace rayreplay::report {
 
-/// Of JSON and of the result file.
+/// Schema of the JSON form and of the result file.
 inline constexpr const char* kExplainSchema = "rayreplay.explain/2";
 
 struct Explanation {

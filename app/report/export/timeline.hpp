@@ -1,10 +1,10 @@
 // A timeline for Perfetto (ui.perfetto.dev, trace_processor): processes with tracks of slices, and counters.
 //
-// Contract: packets are written as they come, a buffer at a time; memory is that of the distinct names. The file has a
-// temporary name until `commit`; without it no file is left. Times are nanoseconds. Slices of a track do not overlap:
-// an end comes before the next begin. Each process is a packet sequence of its own, whose calls must be in order of
-// time; processes may be written one after another (Perfetto sorts them). Names are interned per process. The same
-// calls give the same bytes. Format: Perfetto's protos, TrackEvent (perfetto.dev, protos/perfetto/trace). Errors:
+// Contract: packets are written in the order of calls, a buffer at a time; memory is that of the distinct names. The
+// file has a temporary name until `commit`; without it no file is left. Times are nanoseconds. Slices of a track do not
+// overlap: an end comes before the next begin. Each process is a packet sequence of its own, whose calls must be in
+// order of time; processes may be written one after another (Perfetto sorts them). Names are interned per process. The
+// same calls give the same bytes. Format: Perfetto's protos, TrackEvent (perfetto.dev, protos/perfetto/trace). Errors:
 // Output with the system's reason.
 #pragma once
 

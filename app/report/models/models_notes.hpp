@@ -1,4 +1,4 @@
-// What stands above the table of models, the answers, and below it: what limits them.
+// Text above the table of models (answers) and below it (limitations).
 //
 // Contract: plain text, models by their short names. Empty if there is nothing to report.
 #pragma once

@@ -60,28 +60,6 @@ std::string machine_line(const ModelsContext& models) {
                      counted(machine.resident_warps, "warp"), counted(registers_of(models), "register"));
 }
 
-nlohmann::ordered_json machine_json(const machine::Machine& machine) {
-  return {{"name", machine.name},
-          {"vendor", machine.vendor},
-          {"architecture", machine.architecture},
-          {"sms", machine.sms},
-          {"warp_size", machine.warp_size},
-          {"resident_warps", machine.resident_warps},
-          {"registers", machine.registers},
-          {"issue_per_cycle", machine.issue_per_cycle},
-          {"clock_mhz", machine.clock_mhz},
-          {"rt_steps_per_cycle", machine.rt_steps_per_cycle},
-          {"rt_step_latency_cycles", machine.rt_step_latency_cycles},
-          {"dram_bytes_per_second", machine.dram_bytes_per_second},
-          {"l2_bytes_per_second", machine.l2_bytes_per_second},
-          {"l1_bytes", machine.l1_bytes},
-          {"l2_bytes", machine.l2_bytes},
-          {"software_traversal", machine.software_traversal},
-          {"reorders", machine.reorders},
-          {"withheld_sms", machine.withheld_sms},
-          {"reorder_cycles", machine.reorder_cycles}};
-}
-
 nlohmann::ordered_json hints_json(const scheduler::HintSources& hints) {
   constexpr std::array kOrigins = {"captured", "expression", "file"};
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -114,7 +92,7 @@ std::string seen_from(const std::filesystem::path& folder, std::string_view file
     std::error_code error;
     const std::filesystem::path path = item.substr(equals);
     const std::filesystem::path there = path.is_absolute() ? path : std::filesystem::proximate(path, folder, error);
-    result += (result.empty() ? "" : ";") + item.substr(0, equals) + (error ? path : there).string();
+    result.append(result.empty() ? "" : ";").append(item, 0, equals).append((error ? path : there).string());
   }
   return result;
 }

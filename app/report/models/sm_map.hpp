@@ -14,7 +14,7 @@ namespace rayreplay::report {
 
 struct SmMap {
   experiment::PixelMap last;
-  std::uint64_t threads = 0;  ///< with segments
+  std::uint64_t threads = 0;  ///< threads with segments
   std::uint64_t changed = 0;
 
   [[nodiscard]] double changed_percent() const {

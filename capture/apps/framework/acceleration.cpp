@@ -11,10 +11,6 @@ namespace {
 constexpr VkDeviceSize kStructureAlignment = 256;  // Vulkan's rule for the offset of a structure in its buffer
 constexpr VkDeviceSize kScratchBytes = VkDeviceSize{256} << 20U;
 
-VkDeviceSize align(VkDeviceSize value, VkDeviceSize alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
 VkAccelerationStructureBuildGeometryInfoKHR build_info(VkAccelerationStructureTypeKHR type,
                                                        VkBuildAccelerationStructureFlagsKHR flags,
                                                        std::uint32_t geometry_count,

@@ -14,6 +14,11 @@
 
 namespace rayreplay::apps {
 
+/// The next multiple of the alignment.
+[[nodiscard]] constexpr VkDeviceSize align(VkDeviceSize value, VkDeviceSize alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
 enum class MemoryKind : std::uint8_t { Device, Upload, Readback };
 
 class Buffer {

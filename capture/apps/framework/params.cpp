@@ -9,10 +9,8 @@
 namespace rayreplay::apps {
 namespace {
 
-using reference::Vec3;
-
-Float3 to_array(Vec3 v) {
-  return {v.x, v.y, v.z};
+Float3 to_array(const Vec3& v) {
+  return {v.x(), v.y(), v.z()};
 }
 
 }  // namespace
@@ -22,9 +20,9 @@ Params make_params(const reference::Camera& camera, const reference::Sky& sky, c
   const double half_angle = static_cast<double>(camera.vertical_fov_degrees) * std::numbers::pi / 360;
   const float view_height = 2 * static_cast<float>(std::tan(half_angle));
   const float view_width = view_height * (static_cast<float>(options.width) / static_cast<float>(options.height));
-  const Vec3 back = normalize(camera.from - camera.at);
-  const Vec3 right = normalize(cross(camera.up, back));
-  const Vec3 up = cross(back, right);
+  const Vec3 back = reference::normalize(camera.from - camera.at);
+  const Vec3 right = reference::normalize(camera.up.cross(back));
+  const Vec3 up = back.cross(right);
   const Vec3 horizontal = right * (camera.focus_distance * view_width);
   const Vec3 vertical = up * (camera.focus_distance * view_height);
   Params params;

@@ -10,10 +10,6 @@
 namespace rayreplay::apps {
 namespace {
 
-VkDeviceSize align(VkDeviceSize value, VkDeviceSize alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
 VkRayTracingShaderGroupCreateInfoKHR unused_group(VkRayTracingShaderGroupTypeKHR type) {
   VkRayTracingShaderGroupCreateInfoKHR group{};
   group.sType = VK_STRUCTURE_TYPE_RAY_TRACING_SHADER_GROUP_CREATE_INFO_KHR;

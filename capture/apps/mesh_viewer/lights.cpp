@@ -8,10 +8,8 @@
 namespace rayreplay::apps {
 namespace {
 
-using reference::Vec3;
-
-Float3 to_array(Vec3 v) {
-  return {v.x, v.y, v.z};
+Float3 to_array(const Vec3& v) {
+  return {v.x(), v.y(), v.z()};
 }
 
 class Collector {
@@ -19,18 +17,19 @@ class Collector {
   explicit Collector(const reference::RenderScene& scene) : scene_(&scene) {}
 
   void add(const reference::SceneGeometry& part, const trace::Instance& instance) {
+    const Transform to_world = as_transform(instance.transform);
     for (std::size_t primitive = 0; primitive < part.geometry.primitives(); ++primitive) {
       const auto corner = [&](std::size_t k) {
         const float* p = part.geometry.vertices.data() + std::size_t{part.geometry.indices[primitive * 3 + k]} * 3;
-        return reference::transform_point(instance.transform, {p[0], p[1], p[2]});
+        return reference::transform_point(to_world, Vec3(p));
       };
       const std::uint32_t material = part.material.size() == 1 ? part.material[0] : part.material[primitive];
       const Vec3 color = scene_->materials.at(material).color;
       const Vec3 a = corner(0);
       const Vec3 edge1 = corner(1) - a;
       const Vec3 edge2 = corner(2) - a;
-      const float area = 0.5F * length(cross(edge1, edge2));
-      const float power = area * max_component(color);
+      const float area = 0.5F * reference::length(edge1.cross(edge2));
+      const float power = area * color.maxCoeff();
       if (power > 0 && std::isfinite(power)) {
         sum_ += static_cast<double>(power);
         lights_.push_back({to_array(a), static_cast<float>(sum_), to_array(edge1), area / power, to_array(edge2), 0,

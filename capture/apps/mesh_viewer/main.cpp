@@ -59,14 +59,14 @@ reference::Camera make_camera(const reference::Camera& of_scene, const ViewerOpt
   }
   reference::Camera camera{.from = {v[0], v[1], v[2]}, .at = {v[3], v[4], v[5]}, .up = of_scene.up};
   camera.vertical_fov_degrees = v.size() > 6 ? v[6] : of_scene.vertical_fov_degrees;
-  const reference::Vec3 view = camera.at - camera.from;
-  const bool upright = length(cross(view, camera.up)) > 0;
-  if (!is_finite(view) || !upright || !(camera.vertical_fov_degrees > 0) || !(camera.vertical_fov_degrees < 180)) {
+  const Vec3 view = camera.at - camera.from;
+  const bool upright = reference::length(view.cross(camera.up)) > 0;
+  if (!view.allFinite() || !upright || !(camera.vertical_fov_degrees > 0) || !(camera.vertical_fov_degrees < 180)) {
     throw Error(ErrorKind::Usage, {"not a camera", "--camera", "",
                                    "two different finite points, not one above the other, and an angle in (0, 180)",
                                    "for example --camera 0,1,5,0,1,0,40"});
   }
-  camera.focus_distance = length(view);
+  camera.focus_distance = reference::length(view);
   return camera;
 }
 
@@ -76,8 +76,8 @@ void choose_lights(const ViewerOptions& viewer, const std::vector<LightRecord>& 
                                    "choose --light sun"});
   }
   if (viewer.light == "sun" || (viewer.light == "auto" && lights.empty())) {
-    const reference::Vec3 sun = normalize(reference::Vec3{0.4F, 0.8F, 0.45F});
-    params.sun = {sun.x, sun.y, sun.z};
+    const Vec3 sun = reference::normalize(Vec3{0.4F, 0.8F, 0.45F});
+    params.sun = {sun.x(), sun.y(), sun.z()};
     params.sun_radiance = {1, 0.95F, 0.85F};
   } else if (viewer.light != "none") {
     params.lights = static_cast<std::uint32_t>(lights.size());

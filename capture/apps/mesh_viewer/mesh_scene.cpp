@@ -14,7 +14,6 @@ namespace {
 using reference::MaterialKind;
 using reference::RenderScene;
 using reference::SceneGeometry;
-using reference::Vec3;
 
 constexpr std::uint32_t kMostVertices16 = 65536;
 constexpr float kHolesAcross = 24;  // along a geometry's diagonal
@@ -52,15 +51,15 @@ const reference::Material& first_material(const RenderScene& scene, const SceneG
 }
 
 /// Grows [low, high] by every vertex and box corner of a geometry.
-void extend(const SceneGeometry& part, const std::array<float, 12>& transform, Vec3& low, Vec3& high) {
-  const auto add = [&](Vec3 point) {
-    const Vec3 world = transform_point(transform, point);
-    low = min(low, world);
-    high = max(high, world);
+void extend(const SceneGeometry& part, const Transform& to_world, Vec3& low, Vec3& high) {
+  const auto add = [&](const Vec3& point) {
+    const Vec3 world = reference::transform_point(to_world, point);
+    low = low.cwiseMin(world);
+    high = high.cwiseMax(world);
   };
   const auto vertices = view(part.geometry.vertices);
   for (std::size_t i = 0; i + 3 <= vertices.size(); i += 3) {
-    add({vertices[i], vertices[i + 1], vertices[i + 2]});
+    add(Vec3(&vertices[i]));
   }
   const auto boxes = view(part.geometry.boxes);
   for (std::size_t i = 0; i + 6 <= boxes.size(); i += 6) {
@@ -72,11 +71,10 @@ void extend(const SceneGeometry& part, const std::array<float, 12>& transform, V
 }
 
 float diagonal(const SceneGeometry& part) {
-  const auto first = view(part.geometry.vertices);
-  Vec3 low{first[0], first[1], first[2]};
+  Vec3 low(view(part.geometry.vertices).data());
   Vec3 high = low;
-  extend(part, reference::kIdentity, low, high);
-  return length(high - low);
+  extend(part, Transform::Identity(), low, high);
+  return reference::length(high - low);
 }
 
 /// --alpha cuts holes into what no texture has holes for; lights and glass stay whole.
@@ -109,10 +107,10 @@ float scene_extent(const RenderScene& scene) {
   for (const trace::Instance& instance : scene.instances) {
     const trace::Blas& blas = scene.blases.at(instance.blas);
     for (std::uint32_t i = 0; i < blas.geometry_count; ++i) {
-      extend(scene.geometries.at(blas.first_geometry + std::size_t{i}), instance.transform, low, high);
+      extend(scene.geometries.at(blas.first_geometry + std::size_t{i}), as_transform(instance.transform), low, high);
     }
   }
-  return length(high - low);
+  return reference::length(high - low);
 }
 
 MeshScene::MeshScene(const Device& device, const RenderScene& scene, const Options& options,

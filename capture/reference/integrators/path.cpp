@@ -26,11 +26,11 @@ class PathIntegrator final : public Integrator {
     for (std::uint32_t bounce = 0; bounce < pipeline.settings().depth; ++bounce) {
       Hit hit;
       if (!pipeline.trace(ray, hit)) {
-        return sum + throughput * sky_radiance(pipeline.scene().sky, ray.direction);
+        return sum + throughput.cwiseProduct(sky_radiance(pipeline.scene().sky, ray.direction));
       }
       const Surface surface = make_surface(pipeline.accelerator(), ray, hit);
       if (surface.material->kind == MaterialKind::Emissive) {
-        return light_counted ? sum : sum + throughput * surface.color;
+        return light_counted ? sum : sum + throughput.cwiseProduct(surface.color);
       }
       const Scattered next = scatter(surface, ray.direction, random);
       if (next.absorbed) {
@@ -38,9 +38,9 @@ class PathIntegrator final : public Integrator {
       }
       light_counted = shadow_rays && next.diffuse;
       if (light_counted) {
-        sum += throughput * direct_light(surface, pipeline, random);
+        sum += throughput.cwiseProduct(direct_light(surface, pipeline, random));
       }
-      throughput *= next.attenuation;
+      throughput = throughput.cwiseProduct(next.attenuation);
       ray.origin = surface.point;
       ray.direction = next.direction;
     }
@@ -66,7 +66,7 @@ class PathIntegrator final : public Integrator {
       return {0, 0, 0};
     }
     const float geometry = cosine_surface * cosine_light / (distance * distance);
-    return surface.color * light.radiance * (geometry * light.inverse_density / std::numbers::pi_v<float>);
+    return surface.color.cwiseProduct(light.radiance) * (geometry * light.inverse_density / std::numbers::pi_v<float>);
   }
 };
 

@@ -12,28 +12,9 @@
 namespace rayreplay::reference {
 namespace {
 
-using Matrix = std::array<double, 12>;  // row-major 3×4
-
-Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix c{};
-  for (std::size_t row = 0; row < 3; ++row) {
-    for (std::size_t column = 0; column < 4; ++column) {
-      c[row * 4 + column] = a[row * 4] * b[column] + a[row * 4 + 1] * b[4 + column] + a[row * 4 + 2] * b[8 + column] +
-                            (column == 3 ? a[row * 4 + 3] : 0);
-    }
-  }
-  return c;
-}
-
-Matrix local_matrix(const tinygltf::Node& node) {
+Transformd local_matrix(const tinygltf::Node& node) {
   if (node.matrix.size() == 16) {
-    Matrix m{};
-    for (std::size_t row = 0; row < 3; ++row) {
-      for (std::size_t column = 0; column < 4; ++column) {
-        m[row * 4 + column] = node.matrix[column * 4 + row];
-      }
-    }
-    return m;
+    return Eigen::Map<const Eigen::Matrix4d>(node.matrix.data()).topRows<3>();
   }
   const auto part = [](const std::vector<double>& values, std::size_t i, double fallback) {
     return i < values.size() ? values[i] : fallback;
@@ -45,16 +26,12 @@ Matrix local_matrix(const tinygltf::Node& node) {
   const double sx = part(node.scale, 0, 1);
   const double sy = part(node.scale, 1, 1);
   const double sz = part(node.scale, 2, 1);
-  return {(1 - 2 * (y * y + z * z)) * sx, 2 * (x * y - z * w) * sy,       2 * (x * z + y * w) * sz,
-          part(node.translation, 0, 0),   2 * (x * y + z * w) * sx,       (1 - 2 * (x * x + z * z)) * sy,
-          2 * (y * z - x * w) * sz,       part(node.translation, 1, 0),   2 * (x * z - y * w) * sx,
-          2 * (y * z + x * w) * sy,       (1 - 2 * (x * x + y * y)) * sz, part(node.translation, 2, 0)};
-}
-
-Transform to_transform(const Matrix& m) {
-  Transform t{};
-  std::transform(m.begin(), m.end(), t.begin(), [](double x) { return static_cast<float>(x); });
-  return t;
+  return Transformd{{(1 - 2 * (y * y + z * z)) * sx, 2 * (x * y - z * w) * sy, 2 * (x * z + y * w) * sz,
+                     part(node.translation, 0, 0)},
+                    {2 * (x * y + z * w) * sx, (1 - 2 * (x * x + z * z)) * sy, 2 * (y * z - x * w) * sz,
+                     part(node.translation, 1, 0)},
+                    {2 * (x * z - y * w) * sx, 2 * (y * z + x * w) * sy, (1 - 2 * (x * x + y * y)) * sz,
+                     part(node.translation, 2, 0)}};
 }
 
 class GltfImport {
@@ -82,7 +59,7 @@ class GltfImport {
  private:
   struct Visit {
     int node = 0;
-    Matrix to_world{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    Transformd to_world = Transformd::Identity();
   };
 
   [[noreturn]] void fail(const std::string& place, std::string what, std::string found, std::string expected) const {
@@ -117,7 +94,7 @@ class GltfImport {
 
   void walk() {
     std::vector<Visit> pending;
-    const auto push_all = [&](const std::vector<int>& nodes, const Matrix& to_world) {
+    const auto push_all = [&](const std::vector<int>& nodes, const Transformd& to_world) {
       for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
         pending.push_back({*node, to_world});
       }
@@ -137,14 +114,14 @@ class GltfImport {
       }
       seen_[id] = true;
       const tinygltf::Node& node = model_.nodes[id];
-      const Matrix to_world = product(visit.to_world, local_matrix(node));
+      const Transformd to_world = compose(visit.to_world, local_matrix(node));
       place_mesh(node, to_world, place);
       take_camera(node, to_world);
       push_all(node.children, to_world);
     }
   }
 
-  void place_mesh(const tinygltf::Node& node, const Matrix& to_world, const std::string& place) {
+  void place_mesh(const tinygltf::Node& node, const Transformd& to_world, const std::string& place) {
     if (node.mesh == -1) {
       return;
     }
@@ -155,9 +132,10 @@ class GltfImport {
     const auto known = objects_.find(node.mesh);
     const SceneBuilder::Object object =
         known != objects_.end() ? known->second : objects_.emplace(node.mesh, read_mesh(node.mesh)).first->second;
-    const Transform transform = to_transform(to_world);
-    if (!std::all_of(transform.begin(), transform.end(), [](float x) { return std::isfinite(x); })) {
-      fail(place, "a transform is not finite", fmt::format("{}", fmt::join(transform, " ")), "finite numbers");
+    const Transform transform = to_world.cast<float>();
+    if (!transform.allFinite()) {
+      fail(place, "a transform is not finite", fmt::format("{}", fmt::join(transform.reshaped<Eigen::RowMajor>(), " ")),
+           "finite numbers");
     }
     // A scale of 0 is how exporters hide a node.
     if (is_singular(transform)) {
@@ -186,7 +164,7 @@ class GltfImport {
       if (any_uvs) {
         part.uvs.resize(part.positions.size());
       }
-      whole.append(part, kIdentity);
+      whole.append(part, Transform::Identity());
     }
     degenerate_ += count_degenerate(whole);
     return builder_.add_object(mesh.name.empty() ? fmt::format("mesh {}", mesh_id) : mesh.name, whole);
@@ -212,8 +190,8 @@ class GltfImport {
     }
     const std::string uv_name = fmt::format("TEXCOORD_{}", materials_.uv_set(primitive.material));
     if (primitive.attributes.contains(uv_name)) {
-      for (const Vec3 uv : read_vectors(primitive, uv_name, place, mesh.positions.size())) {
-        mesh.uvs.push_back({uv.x, uv.y});
+      for (const Vec3& uv : read_vectors(primitive, uv_name, place, mesh.positions.size())) {
+        mesh.uvs.push_back(uv.head<2>());
       }
     }
     add_triangles(mesh, read_indices(primitive, mesh.positions.size(), place), mode, material);
@@ -240,8 +218,8 @@ class GltfImport {
     for (std::size_t row = 0; row < rows.size(); ++row) {
       Vec3& v = rows[row];
       v = {accessor.number(row, 0), accessor.number(row, 1), components == 3 ? accessor.number(row, 2) : 0.0F};
-      if (!is_finite(v)) {
-        fail(fmt::format("{}[{}]", where, row), "a value is not finite", fmt::format("{} {} {}", v.x, v.y, v.z),
+      if (!v.allFinite()) {
+        fail(fmt::format("{}[{}]", where, row), "a value is not finite", fmt::format("{} {} {}", v.x(), v.y(), v.z()),
              "finite numbers");
       }
     }
@@ -291,19 +269,19 @@ class GltfImport {
     }
   }
 
-  void take_camera(const tinygltf::Node& node, const Matrix& m) {
+  void take_camera(const tinygltf::Node& node, const Transformd& m) {
     if (camera_ || node.camera < 0 || static_cast<std::size_t>(node.camera) >= model_.cameras.size()) {
       return;
     }
     const tinygltf::Camera& from = model_.cameras[static_cast<std::size_t>(node.camera)];
     const double degrees = from.perspective.yfov * 180 / std::numbers::pi;
-    const Transform t = to_transform(m);
-    const Vec3 back{t[2], t[6], t[10]};
-    const Vec3 up{t[1], t[5], t[9]};
-    const Vec3 place{t[3], t[7], t[11]};
+    const Transform t = m.cast<float>();
+    const Vec3 back = t.col(2);
+    const Vec3 up = t.col(1);
+    const Vec3 place = t.col(3);
     // A camera that cannot be looked through is not worth an error: the bounding box is framed instead.
-    if (from.type != "perspective" || !(degrees > 0 && degrees < 180) || !is_finite(place) || !is_finite(back) ||
-        !is_finite(up) || !(length(cross(normalize(back), normalize(up))) > 1e-3F) || length(place) > 1e18F) {
+    if (from.type != "perspective" || !(degrees > 0 && degrees < 180) || !place.allFinite() || !back.allFinite() ||
+        !up.allFinite() || !(length(normalize(back).cross(normalize(up))) > 1e-3F) || length(place) > 1e18F) {
       builder_.note(
           fmt::format("{}: camera {} is dropped: it is not a sound perspective camera", path_.string(), node.camera));
       return;

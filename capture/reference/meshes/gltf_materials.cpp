@@ -21,7 +21,7 @@ double extension_number(const tinygltf::Material& material, const char* extensio
   return value.IsNumber() ? value.GetNumberAsDouble() : fallback;
 }
 
-Vec3 color_of(const std::vector<double>& c, double high, Vec3 fallback) {
+Vec3 color_of(const std::vector<double>& c, double high, const Vec3& fallback) {
   return c.size() < 3 ? fallback : Vec3{clamped(c[0], high), clamped(c[1], high), clamped(c[2], high)};
 }
 
@@ -118,7 +118,7 @@ std::uint32_t GltfMaterials::convert(const tinygltf::Material& from, const std::
   const double strength = extension_number(from, "KHR_materials_emissive_strength", "emissiveStrength", 1);
   const Vec3 emission = color_of(from.emissiveFactor, 1, {0, 0, 0}) * clamped(strength, 1e6);
   const bool blended = from.alphaMode == "BLEND";
-  if (max_component(emission) > 0 && from.emissiveTexture.index < 0) {
+  if (emission.maxCoeff() > 0 && from.emissiveTexture.index < 0) {
     to.kind = MaterialKind::Emissive;
     to.color = emission;
     to.texture = kNoTexture;
@@ -131,7 +131,7 @@ std::uint32_t GltfMaterials::convert(const tinygltf::Material& from, const std::
     to.kind = MaterialKind::Metal;
     to.fuzz = clamped(roughness * roughness, 1);
   }
-  if (from.emissiveTexture.index >= 0 && max_component(emission) > 0) {
+  if (from.emissiveTexture.index >= 0 && emission.maxCoeff() > 0) {
     note("the emissive texture is dropped");
   }
   if (from.normalTexture.index >= 0) {

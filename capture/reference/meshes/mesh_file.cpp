@@ -21,19 +21,20 @@ Camera frame(const RenderScene& scene, const std::filesystem::path& path) {
   Vec3 high = -low;
   for (const auto& instance : scene.instances) {
     const auto [first, count] = scene.blases[instance.blas];
+    const Transform to_world = as_transform(instance.transform);
     for (std::uint32_t g = first; g < first + count; ++g) {
       const auto& vertices = scene.geometries[g].geometry.vertices;
       for (std::size_t i = 0; i < vertices.size(); i += 3) {
-        const Vec3 p = transform_point(instance.transform, {vertices[i], vertices[i + 1], vertices[i + 2]});
-        low = min(low, p);
-        high = max(high, p);
+        const Vec3 p = transform_point(to_world, Vec3(&vertices[i]));
+        low = low.cwiseMin(p);
+        high = high.cwiseMax(p);
       }
     }
   }
   Camera camera;
   camera.at = low * 0.5F + high * 0.5F;
   const float radius = length(high - camera.at);
-  if (!std::isfinite(radius) || !is_finite(camera.at) || radius > 1e18F) {
+  if (!std::isfinite(radius) || !camera.at.allFinite() || radius > 1e18F) {
     bad_mesh(path, "", "the scene is too large to be traced with 32-bit numbers", fmt::format("radius {}", radius),
              "at most 1e18");
   }
@@ -84,7 +85,7 @@ void give_flat_normals(TriangleMesh& mesh) {
   for (std::size_t t = 0; t < mesh.triangles(); ++t) {
     const std::uint32_t* corner = &mesh.indices[t * 3];
     const Vec3 a = mesh.positions[corner[0]];
-    const Vec3 normal = normalize(cross(mesh.positions[corner[1]] - a, mesh.positions[corner[2]] - a));
+    const Vec3 normal = normalize((mesh.positions[corner[1]] - a).cross(mesh.positions[corner[2]] - a));
     const auto first = static_cast<std::uint32_t>(flat.positions.size());
     for (std::size_t k = 0; k < 3; ++k) {
       flat.positions.push_back(mesh.positions[corner[k]]);

@@ -27,7 +27,7 @@ Material convert(const tinyobj::material_t& from) {
   to.name = from.name;
   to.color = color(from.diffuse, 1);
   const bool glass = (from.illum >= 4 && from.illum <= 7) || (from.dissolve < 1 && from.alpha_texname.empty());
-  if (const Vec3 emission = color(from.emission, 1e6F); max_component(emission) > 0) {
+  if (const Vec3 emission = color(from.emission, 1e6F); emission.maxCoeff() > 0) {
     to.kind = MaterialKind::Emissive;
     to.color = emission;
   } else if (glass) {
@@ -36,7 +36,7 @@ Material convert(const tinyobj::material_t& from) {
     to.refraction_index = from.ior > 1 && from.ior < 10 ? from.ior : 1.5F;
   } else if (from.metallic > 0.5F || from.illum == 3) {
     to.kind = MaterialKind::Metal;
-    if (const Vec3 specular = color(from.specular, 1); from.illum == 3 && max_component(specular) > 0) {
+    if (const Vec3 specular = color(from.specular, 1); from.illum == 3 && specular.maxCoeff() > 0) {
       to.color = specular;
     }
     // A Phong exponent of n spreads about as a roughness of sqrt(2 / (n + 2)).

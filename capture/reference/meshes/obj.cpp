@@ -180,7 +180,7 @@ class ObjImport {
       material_ = default_material();
     }
     const Vec3 a = positions_[corners[0].position];
-    const Vec3 flat = normalize(cross(positions_[corners[1].position] - a, positions_[corners[2].position] - a));
+    const Vec3 flat = normalize((positions_[corners[1].position] - a).cross(positions_[corners[2].position] - a));
     std::vector<std::uint32_t> vertex;
     for (Corner& corner : corners) {
       if (has_normals_ && corner.normal == trace::kNone) {
@@ -194,7 +194,7 @@ class ObjImport {
     }
   }
 
-  std::uint32_t add_vertex(const Corner& corner, Vec3 flat_normal) {
+  std::uint32_t add_vertex(const Corner& corner, const Vec3& flat_normal) {
     const auto [entry, added] = vertex_of_.emplace(corner, static_cast<std::uint32_t>(mesh_.positions.size()));
     if (added) {
       mesh_.positions.push_back(positions_[corner.position]);
@@ -262,7 +262,7 @@ class ObjImport {
     }
     if (!texture.rgba.empty() && material.kind != MaterialKind::Emissive) {
       alpha_tested = has_transparency(texture);
-      if (has_color && max_component(material.color) == 0) {
+      if (has_color && material.color.maxCoeff() == 0) {
         material.color = {1, 1, 1};
       }
       material.texture = builder_.add_texture(std::move(texture));

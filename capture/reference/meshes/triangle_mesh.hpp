@@ -11,10 +11,6 @@
 
 namespace rayreplay::reference {
 
-struct Vec2 {
-  float u = 0, v = 0;
-};
-
 struct TriangleMesh {
   std::vector<Vec3> positions;
   std::vector<Vec3> normals;
@@ -28,8 +24,9 @@ struct TriangleMesh {
   void add_triangle(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t material_id);
   /// Corners counter-clockwise; flat. uv runs from 0 to uv_scale along ab (u) and ad (v). Meshes of this kind hold
   /// normals and uvs.
-  void add_quad(Vec3 a, Vec3 b, Vec3 c, Vec3 d, std::uint32_t material_id, Vec2 uv_scale = {1, 1});
-  void add_box(Vec3 low, Vec3 high, std::uint32_t material_id, float uv_per_unit = 1);
+  void add_quad(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d, std::uint32_t material_id,
+                const Vec2& uv_scale = {1, 1});
+  void add_box(const Vec3& low, const Vec3& high, std::uint32_t material_id, float uv_per_unit = 1);
   /// All of `other`, moved.
   void append(const TriangleMesh& other, const Transform& transform);
 };

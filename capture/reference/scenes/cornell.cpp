@@ -13,7 +13,7 @@ namespace {
 /// A block with the given top corners (clockwise seen from above) standing on the floor.
 TriangleMesh block(const std::array<Vec3, 4>& top, std::uint32_t material) {
   TriangleMesh mesh;
-  const auto foot = [](Vec3 p) { return Vec3{p.x, 0, p.z}; };
+  const auto foot = [](const Vec3& p) { return Vec3{p.x(), 0, p.z()}; };
   mesh.add_quad(top[0], top[1], top[2], top[3], material);
   for (std::size_t i = 0; i < 4; ++i) {
     const Vec3 a = top[i];

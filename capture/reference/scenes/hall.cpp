@@ -66,7 +66,7 @@ class Construction {
   }
 
  private:
-  std::uint32_t textured(const char* name, Texture texture, Vec3 color = {1, 1, 1}, bool alpha_tested = false) {
+  std::uint32_t textured(const char* name, Texture texture, const Vec3& color = {1, 1, 1}, bool alpha_tested = false) {
     return builder_.add_material({.name = name, .color = color, .texture = builder_.add_texture(std::move(texture))},
                                  alpha_tested);
   }
@@ -166,9 +166,9 @@ class Construction {
     const TriangleMesh end_wall = ashlar(2 * kWallLine, kRoof + 0.35F, 0.9F, 0.45F, 0.018F, stones, random_);
     TriangleMesh walls;
     walls.append(side_wall, translation({-kHalfLength, 0, -kWallLine}));
-    walls.append(side_wall, translation({kHalfLength, 0, kWallLine}) * rotation_y(kPi));
-    walls.append(end_wall, translation({-kHalfLength - 0.3F, 0, kWallLine}) * rotation_y(kPi / 2));
-    walls.append(end_wall, translation({kHalfLength + 0.3F, 0, -kWallLine}) * rotation_y(-kPi / 2));
+    walls.append(side_wall, compose(translation({kHalfLength, 0, kWallLine}), rotation_y(kPi)));
+    walls.append(end_wall, compose(translation({-kHalfLength - 0.3F, 0, kWallLine}), rotation_y(kPi / 2)));
+    walls.append(end_wall, compose(translation({kHalfLength + 0.3F, 0, -kWallLine}), rotation_y(-kPi / 2)));
     builder_.place(builder_.add_object("walls", walls));
 
     // Tiles as slabs that face up: the nave in a pattern with a red border, the aisles plain.
@@ -194,7 +194,7 @@ class Construction {
     const float width = static_cast<float>(columns) * kTile;
     const float depth = static_cast<float>(rows) * kTile;
     TriangleMesh laid;
-    laid.append(floor, translation({-width / 2, 0, depth / 2}) * rotation_x(-kPi / 2));
+    laid.append(floor, compose(translation({-width / 2, 0, depth / 2}), rotation_x(-kPi / 2)));
     builder_.place(builder_.add_object("floor", laid));
     backing();
   }
@@ -212,7 +212,7 @@ class Construction {
     for (std::size_t i = 0; i < low.size(); ++i) {
       const Vec3 a = low[i];
       const Vec3 b = low[(i + 1) % low.size()];
-      box.add_quad(a, b, {b.x, top, b.z}, {a.x, top, a.z}, sandstone_, {length(b - a) * 0.5F, top * 0.5F});
+      box.add_quad(a, b, {b.x(), top, b.z()}, {a.x(), top, a.z()}, sandstone_, {length(b - a) * 0.5F, top * 0.5F});
     }
     box.add_quad(low[3], low[2], low[1], low[0], limestone_, {x, z});
     builder_.place(builder_.add_object("backing", box));
@@ -252,14 +252,15 @@ class Construction {
       const float z = left ? -kColumnLine : kColumnLine;
       const TriangleMesh piece =
           curtain(2.9F, 3.0F, 7, 0.25, detail_, cloths_[static_cast<std::size_t>(i) % 3], random_);
-      cloth.append(piece, translation({bay_center(i), kUpperSpring + 0.75F, z}) * rotation_y(left ? 0 : kPi));
+      cloth.append(piece, compose(translation({bay_center(i), kUpperSpring + 0.75F, z}), rotation_y(left ? 0 : kPi)));
     }
     for (int i = 0; i < 3; ++i) {
       // Banners across the nave, between beams.
       const TriangleMesh piece =
           curtain(1.7F, 3.1F, 1.5, 0.05, detail_, cloths_[static_cast<std::size_t>(i + 1) % 3], random_);
-      cloth.append(piece, translation({bay_edge(3 + 2 * i) - kBay / 2, kRoof + 0.4F, i % 2 == 0 ? 1.5F : -1.5F}) *
-                              rotation_y(-kPi / 2));
+      cloth.append(piece,
+                   compose(translation({bay_edge(3 + 2 * i) - kBay / 2, kRoof + 0.4F, i % 2 == 0 ? 1.5F : -1.5F}),
+                           rotation_y(-kPi / 2)));
     }
     builder_.place(builder_.add_object("cloth", cloth));
   }
@@ -270,7 +271,7 @@ class Construction {
       const TriangleMesh vines = ivy(2 * kHalfLength, 2.4F, 90, detail_, ivy_leaf_, stem_, random_);
       const float face = side * (kColumnLine - 0.55F);
       const Transform to_wall = side < 0 ? translation({-kHalfLength, kGallery, -kColumnLine + 0.54F})
-                                         : translation({kHalfLength, kGallery, face}) * rotation_y(kPi);
+                                         : compose(translation({kHalfLength, kGallery, face}), rotation_y(kPi));
       builder_.place(builder_.add_object("ivy", vines), to_wall);
     }
     const TriangleMesh palm_leaves = palm(1.5F, detail_, palm_leaf_, random_);
@@ -288,11 +289,12 @@ class Construction {
         const bool is_palm = (i % 2 == 0) == (side > 0);
         const Vec3 place{bay_edge(i + (is_palm ? 0 : 1)) + (is_palm ? 0.0F : -0.1F), 0.002F,
                          side * (kColumnLine - (is_palm ? 1.1F : 0.95F))};
-        builder_.place(is_palm ? tall : round, translation(place) * rotation_y(turn) * scaling({size, size, size}));
+        builder_.place(is_palm ? tall : round,
+                       compose(compose(translation(place), rotation_y(turn)), scaling({size, size, size})));
       }
       for (int i = 0; i < kBays; i += 2) {
         const Vec3 place{bay_center(i + (side > 0 ? 1 : 0)), 0.002F, side * (kWallLine - 0.8F)};
-        builder_.place(tall, translation(place) * rotation_y(random_.between(0, 2 * kPi)));
+        builder_.place(tall, compose(translation(place), rotation_y(random_.between(0, 2 * kPi))));
       }
     }
   }
@@ -304,7 +306,7 @@ class Construction {
     stands.add_box({2.5F, 0.4F, -0.5F}, {3.5F, 1.3F, 0.5F}, red_marble_);
     stands.add_box({2.4F, 1.3F, -0.6F}, {3.6F, 1.42F, 0.6F}, limestone_);
     const auto sculpture = builder_.add_object("knot", knot(1.15F, detail_, bronze_));
-    builder_.place(sculpture, translation({3, 2.6F, 0}) * rotation_y(-1.1));
+    builder_.place(sculpture, compose(translation({3, 2.6F, 0}), rotation_y(-1.1)));
     const auto glass = builder_.add_object("vase", vase(0.9F, detail_, glass_));
     for (const float x : {-5.0F, -1.0F, 7.0F}) {
       for (const float z : {-1.9F, 1.9F}) {
@@ -327,8 +329,8 @@ class Construction {
         builder_.add_material({.name = "sun", .kind = MaterialKind::Emissive, .color = Vec3{95, 77, 55} * sun_});
     const Vec3 away = normalize({-0.42F, 1, 0.42F});
     const Vec3 middle = away * 26.0F;
-    const Vec3 a = normalize(cross(away, {0, 0, 1})) * 3.1F;
-    const Vec3 b = cross(a, away);
+    const Vec3 a = normalize(away.cross(Vec3{0, 0, 1})) * 3.1F;
+    const Vec3 b = a.cross(away);
     TriangleMesh square;
     square.add_quad(middle - a - b, middle + a - b, middle + a + b, middle - a + b, sun);
     builder_.place(builder_.add_object("sun", square));

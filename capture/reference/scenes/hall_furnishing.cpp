@@ -9,9 +9,10 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 
 /// A square leaf of `size` at `place`: +y of its texture along `along`, its face towards `face`.
-void add_leaf(TriangleMesh& mesh, Vec3 place, Vec3 along, Vec3 face, float size, std::uint32_t leaf) {
+void add_leaf(TriangleMesh& mesh, const Vec3& place, const Vec3& along, const Vec3& face, float size,
+              std::uint32_t leaf) {
   const Vec3 up = normalize(along);
-  const Vec3 side = normalize(cross(up, face));
+  const Vec3 side = normalize(up.cross(face));
   const Vec3 half = side * (size / 2);
   mesh.add_quad(place - half, place + half, place + half + up * size, place - half + up * size, leaf);
 }

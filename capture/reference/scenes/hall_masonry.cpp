@@ -98,7 +98,7 @@ TriangleMesh arch_panel(float width, float height, float thickness, float radius
   for (std::size_t part = 0; part < 3; ++part) {
     for (const float side : {1.0F, -1.0F}) {
       const std::size_t first = mesh.positions.size();
-      add_grid(mesh, detail.cells(16), detail.cells(5), {.material = stone}, [&](double u, double v) {
+      add_grid(mesh, detail.cells(16), detail.cells(5), {.material = stone}, [&](double u, double v) -> Vec3 {
         // Seen from +z the angle runs against the clock for the front and with it for the back.
         const double along = side > 0 ? 1 - u : u;
         const double angle = angles[part] + (angles[part + 1] - angles[part]) * along;
@@ -106,7 +106,7 @@ TriangleMesh arch_panel(float width, float height, float thickness, float radius
         return lerp(inner, edge(angle), static_cast<float>(v)) + Vec3{0, 0, side * thickness / 2};
       });
       for (std::size_t i = first; i < mesh.positions.size(); ++i) {
-        mesh.uvs[i] = {mesh.positions[i].x * 0.35F, mesh.positions[i].y * 0.35F};
+        mesh.uvs[i] = {mesh.positions[i].x() * 0.35F, mesh.positions[i].y() * 0.35F};
         mesh.normals[i] = {0, 0, side};
       }
     }
@@ -128,7 +128,7 @@ TriangleMesh arch_panel(float width, float height, float thickness, float radius
   for (const float z : {thickness / 2, -thickness / 2}) {
     for (const auto& [reach, thick] : {std::pair{0.03F, 0.06F}, std::pair{0.24F, 0.045F}}) {
       std::vector<Vec3> path;
-      for (const Vec3 p : arc) {
+      for (const Vec3& p : arc) {
         path.push_back(p * (radius + reach) + Vec3{0, 0, z});
       }
       add_tube(mesh, path, {.radius = thick, .segments = detail.cells(10), .material = trim});

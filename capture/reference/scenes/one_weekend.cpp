@@ -19,7 +19,7 @@ class OneWeekend final : public SceneModel {
 
   [[nodiscard]] RenderScene make() const override {
     SceneBuilder builder("one-weekend");
-    const auto add = [&](Vec3 center, float radius, Material material) {
+    const auto add = [&](const Vec3& center, float radius, Material material) {
       material.name = "sphere " + std::to_string(builder.materials().size());
       const std::string name = material.name;
       const std::array<Sphere, 1> sphere{Sphere{center, radius}};
@@ -40,7 +40,7 @@ class OneWeekend final : public SceneModel {
         }
         if (choice < 0.8) {
           const Vec3 first = random.color(0, 1);
-          add(center, 0.2F, {.name = "", .color = first * random.color(0, 1)});
+          add(center, 0.2F, {.name = "", .color = first.cwiseProduct(random.color(0, 1))});
         } else if (choice < 0.95) {
           const Vec3 color = random.color(0.5, 1);
           const auto fuzz = static_cast<float>(random.between(0, 0.5));

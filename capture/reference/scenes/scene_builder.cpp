@@ -35,13 +35,13 @@ SceneGeometry extract(const TriangleMesh& mesh, Selected&& selected) {
       if (place[vertex] == trace::kNone) {
         place[vertex] = used++;
         const Vec3 p = mesh.positions[vertex];
-        part.geometry.vertices.insert(part.geometry.vertices.end(), {p.x, p.y, p.z});
+        part.geometry.vertices.insert(part.geometry.vertices.end(), {p.x(), p.y(), p.z()});
         if (!mesh.normals.empty()) {
           const Vec3 n = mesh.normals[vertex];
-          part.normals.insert(part.normals.end(), {n.x, n.y, n.z});
+          part.normals.insert(part.normals.end(), {n.x(), n.y(), n.z()});
         }
         if (!mesh.uvs.empty()) {
-          part.uvs.insert(part.uvs.end(), {mesh.uvs[vertex].u, mesh.uvs[vertex].v});
+          part.uvs.insert(part.uvs.end(), {mesh.uvs[vertex].x(), mesh.uvs[vertex].y()});
         }
       }
       part.geometry.indices.push_back(place[vertex]);
@@ -122,11 +122,10 @@ SceneBuilder::Object SceneBuilder::add_spheres(std::string name, std::span<const
   part.geometry.name = std::move(name);
   part.material = {material};
   for (const auto& [center, radius] : spheres) {
-    part.spheres.insert(part.spheres.end(), {center.x, center.y, center.z, radius});
+    part.spheres.insert(part.spheres.end(), {center.x(), center.y(), center.z(), radius});
     // Rounded outward: a box must not cut its sphere.
     const double r = static_cast<double>(radius);
-    const std::array<double, 3> c{static_cast<double>(center.x), static_cast<double>(center.y),
-                                  static_cast<double>(center.z)};
+    const Vec3d c = center.cast<double>();
     for (const double x : c) {
       part.geometry.boxes.push_back(round_down(x - r));
     }
@@ -143,7 +142,7 @@ SceneBuilder::Object SceneBuilder::add_spheres(std::string name, std::span<const
 void SceneBuilder::place(Object object, const Transform& transform) {
   for (std::uint32_t i = 0; i < object.count; ++i) {
     trace::Instance instance;
-    instance.transform = transform;
+    as_transform(instance.transform) = transform;
     instance.blas = object.first_blas + i;
     instance.hit_group_offset = static_cast<std::uint32_t>(kind_of_blas_[instance.blas]);
     scene_.instances.push_back(instance);

@@ -36,7 +36,7 @@ class SceneBuilder {
   Object add_object(const std::string& name, const TriangleMesh& mesh);
   /// Procedural boxes, one geometry; the material is that of all spheres.
   Object add_spheres(std::string name, std::span<const Sphere> spheres, std::uint32_t material);
-  void place(Object object, const Transform& transform = kIdentity);
+  void place(Object object, const Transform& transform = Transform::Identity());
   void note(std::string text);
 
   [[nodiscard]] const std::vector<Material>& materials() const {

@@ -21,7 +21,7 @@ void repair_normals(TriangleMesh& mesh, std::size_t first) {
 
 void add_lathe(TriangleMesh& mesh, std::span<const Vec2> profile, const Lathe& lathe) {
   const auto direction = [&](std::size_t i) {
-    return normalize({profile[i + 1].u - profile[i].u, profile[i + 1].v - profile[i].v, 0});
+    return normalize({profile[i + 1].x() - profile[i].x(), profile[i + 1].y() - profile[i].y(), 0});
   };
   const std::size_t first_normal = mesh.normals.size();
   std::size_t start = 0;
@@ -38,9 +38,9 @@ void add_lathe(TriangleMesh& mesh, std::span<const Vec2> profile, const Lathe& l
                const Vec2 p = piece[static_cast<std::size_t>(v * cells + 0.5)];
                const double groove =
                    lathe.flutes > 0 ? 1 - lathe.depth * std::fabs(std::sin(u * kTurn * lathe.flutes / 2)) : 1.0;
-               const double radius = static_cast<double>(p.u) * groove;
+               const double radius = static_cast<double>(p.x()) * groove;
                // Clockwise from above, so that du × dv points outward for a profile that rises.
-               return Vec3{static_cast<float>(radius * std::cos(u * kTurn)), p.v,
+               return Vec3{static_cast<float>(radius * std::cos(u * kTurn)), p.y(),
                            static_cast<float>(-radius * std::sin(u * kTurn))};
              });
     start = end;
@@ -58,7 +58,7 @@ void add_tube(TriangleMesh& mesh, std::span<const Vec3> path, const Tube& tube) 
   // The frame is carried along the path, so that it does not twist.
   std::vector<Vec3> side(count);
   const Vec3 t0 = tangent(0);
-  Vec3 current = normalize(cross(t0, std::fabs(t0.y) < 0.9F ? Vec3{0, 1, 0} : Vec3{1, 0, 0}));
+  Vec3 current = normalize(t0.cross(std::fabs(t0.y()) < 0.9F ? Vec3{0, 1, 0} : Vec3{1, 0, 0}));
   for (std::size_t i = 0; i < count; ++i) {
     const Vec3 t = tangent(i);
     current = normalize(current - t * dot(current, t));
@@ -68,20 +68,20 @@ void add_tube(TriangleMesh& mesh, std::span<const Vec3> path, const Tube& tube) 
   add_grid(
       mesh, tube.segments, cells,
       {.material = tube.material, .uv_scale = {1, static_cast<float>(cells)}, .wrap_u = true, .wrap_v = tube.closed},
-      [&](double u, double v) {
+      [&](double u, double v) -> Vec3 {
         const auto i = static_cast<std::size_t>(v * cells + 0.5);
-        const Vec3 up = cross(tangent(i), side[i]);
+        const Vec3 up = tangent(i).cross(side[i]);
         return path[i] + (side[i] * cosine(u * kTurn) + up * sine(u * kTurn)) * tube.radius;
       });
 }
 
-void add_chamfered_slab(TriangleMesh& mesh, Vec3 low, Vec3 high, float chamfer, std::uint32_t material,
-                        Vec2 uv_offset) {
-  const float z = high.z;
-  const float back = high.z - chamfer;
-  const auto outer = [&](bool x, bool y) { return Vec3{x ? high.x : low.x, y ? high.y : low.y, back}; };
+void add_chamfered_slab(TriangleMesh& mesh, const Vec3& low, const Vec3& high, float chamfer, std::uint32_t material,
+                        const Vec2& uv_offset) {
+  const float z = high.z();
+  const float back = high.z() - chamfer;
+  const auto outer = [&](bool x, bool y) { return Vec3{x ? high.x() : low.x(), y ? high.y() : low.y(), back}; };
   const auto inner = [&](bool x, bool y) {
-    return Vec3{x ? high.x - chamfer : low.x + chamfer, y ? high.y - chamfer : low.y + chamfer, z};
+    return Vec3{x ? high.x() - chamfer : low.x() + chamfer, y ? high.y() - chamfer : low.y() + chamfer, z};
   };
   const std::size_t first_uv = mesh.uvs.size();
   mesh.add_quad(inner(false, false), inner(true, false), inner(true, true), inner(false, true), material);
@@ -91,7 +91,7 @@ void add_chamfered_slab(TriangleMesh& mesh, Vec3 low, Vec3 high, float chamfer, 
   mesh.add_quad(outer(false, true), outer(false, false), inner(false, false), inner(false, true), material);
   for (std::size_t i = first_uv; i < mesh.uvs.size(); ++i) {
     const Vec3 p = mesh.positions[i];
-    mesh.uvs[i] = {(p.x - low.x) * 0.5F + uv_offset.u, (p.y - low.y) * 0.5F + uv_offset.v};
+    mesh.uvs[i] = {(p.x() - low.x()) * 0.5F + uv_offset.x(), (p.y() - low.y()) * 0.5F + uv_offset.y()};
   }
 }
 

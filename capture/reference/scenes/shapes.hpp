@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "capture/reference/meshes/triangle_mesh.hpp"
@@ -46,12 +47,15 @@ struct Tube {
 void add_tube(TriangleMesh& mesh, std::span<const Vec3> path, const Tube& tube);
 
 /// An axis-aligned box with chamfered edges around its front (+z): a stone of a wall.
-void add_chamfered_slab(TriangleMesh& mesh, Vec3 low, Vec3 high, float chamfer, std::uint32_t material, Vec2 uv_offset);
+void add_chamfered_slab(TriangleMesh& mesh, const Vec3& low, const Vec3& high, float chamfer, std::uint32_t material,
+                        const Vec2& uv_offset);
 
-// ---
+// Definitions of the templates.
 
 template <class Point>
 void add_grid(TriangleMesh& mesh, std::uint32_t u_cells, std::uint32_t v_cells, const GridStyle& style, Point&& point) {
+  static_assert(std::is_same_v<std::invoke_result_t<Point&, double, double>, Vec3>,
+                "a vector, not an expression that refers to locals");
   const auto first = static_cast<std::uint32_t>(mesh.positions.size());
   const std::uint32_t row = u_cells + 1;
   for (std::uint32_t j = 0; j <= v_cells; ++j) {
@@ -59,7 +63,7 @@ void add_grid(TriangleMesh& mesh, std::uint32_t u_cells, std::uint32_t v_cells, 
       const double u = static_cast<double>(i) / u_cells;
       const double v = static_cast<double>(j) / v_cells;
       mesh.positions.push_back(point(u, v));
-      mesh.uvs.push_back({static_cast<float>(u) * style.uv_scale.u, static_cast<float>(v) * style.uv_scale.v});
+      mesh.uvs.push_back({static_cast<float>(u) * style.uv_scale.x(), static_cast<float>(v) * style.uv_scale.y()});
     }
   }
   const auto at = [&](std::uint32_t i, std::uint32_t j) { return mesh.positions[first + j * row + i]; };
@@ -72,7 +76,7 @@ void add_grid(TriangleMesh& mesh, std::uint32_t u_cells, std::uint32_t v_cells, 
     for (std::uint32_t i = 0; i <= u_cells; ++i) {
       const auto [left, right] = neighbours(i, u_cells, style.wrap_u);
       const auto [below, above] = neighbours(j, v_cells, style.wrap_v);
-      mesh.normals.push_back(normalize(cross(at(right, j) - at(left, j), at(i, above) - at(i, below))));
+      mesh.normals.push_back(normalize((at(right, j) - at(left, j)).cross(at(i, above) - at(i, below))));
     }
   }
   for (std::uint32_t j = 0; j < v_cells; ++j) {

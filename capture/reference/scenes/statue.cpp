@@ -10,20 +10,8 @@
 namespace rayreplay::reference {
 namespace {
 
-struct Point {
-  double x = 0, y = 0, z = 0;
-};
-
-Point operator+(Point a, Point b) {
-  return {a.x + b.x, a.y + b.y, a.z + b.z};
-}
-
-Point operator*(Point a, double s) {
-  return {a.x * s, a.y * s, a.z * s};
-}
-
-Point unit(Point a) {
-  return a * (1 / std::sqrt(a.x * a.x + a.y * a.y + a.z * a.z));
+Vec3d unit(const Vec3d& a) {
+  return a * (1 / std::sqrt(dot(a, a)));
 }
 
 /// Gradient noise on a lattice of integers (Perlin 1985), about −1 … 1, 0 at the lattice's points.
@@ -31,17 +19,16 @@ class Noise {
  public:
   explicit Noise(std::uint64_t seed) : seed_(seed) {}
 
-  [[nodiscard]] double at(Point p) const {
-    const Point cell{std::floor(p.x), std::floor(p.y), std::floor(p.z)};
-    const Point in{p.x - cell.x, p.y - cell.y, p.z - cell.z};
+  [[nodiscard]] double at(const Vec3d& p) const {
+    const Vec3d cell{std::floor(p.x()), std::floor(p.y()), std::floor(p.z())};
+    const Vec3d in = p - cell;
     double sum = 0;
     for (int corner = 0; corner < 8; ++corner) {
-      const Point step{static_cast<double>(corner & 1), static_cast<double>(corner >> 1 & 1),
+      const Vec3d step{static_cast<double>(corner & 1), static_cast<double>(corner >> 1 & 1),
                        static_cast<double>(corner >> 2)};
-      const Point gradient = gradient_at(cell + step);
-      const Point to{in.x - step.x, in.y - step.y, in.z - step.z};
-      sum += (gradient.x * to.x + gradient.y * to.y + gradient.z * to.z) * weight(in.x, step.x) * weight(in.y, step.y) *
-             weight(in.z, step.z);
+      const Vec3d gradient = gradient_at(cell + step);
+      const Vec3d to = in - step;
+      sum += dot(gradient, to) * weight(in.x(), step.x()) * weight(in.y(), step.y()) * weight(in.z(), step.z());
     }
     return sum * 1.5;
   }
@@ -52,10 +39,10 @@ class Noise {
     return step == 0 ? 1 - fade : fade;
   }
 
-  [[nodiscard]] Point gradient_at(Point lattice) const {
+  [[nodiscard]] Vec3d gradient_at(const Vec3d& lattice) const {
     const auto part = [](double value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); };
-    const std::uint64_t key = part(lattice.x) * 0x9E37'79B9'7F4A'7C15U ^ part(lattice.y) * 0xC2B2'AE3D'27D4'EB4FU ^
-                              part(lattice.z) * 0x1656'67B1'9E37'79F9U;
+    const std::uint64_t key = part(lattice.x()) * 0x9E37'79B9'7F4A'7C15U ^ part(lattice.y()) * 0xC2B2'AE3D'27D4'EB4FU ^
+                              part(lattice.z()) * 0x1656'67B1'9E37'79F9U;
     const std::uint64_t bits = mix(seed_ ^ key);
     const auto side = [&](unsigned shift) { return static_cast<double>(bits >> shift & 0x1FFFFF) / 1048576.0 - 1.0; };
     return {side(0), side(21), side(42)};
@@ -75,22 +62,22 @@ class Surface {
  public:
   explicit Surface(std::uint64_t seed) : noise_(seed) {}
 
-  [[nodiscard]] Vec3 at(Point direction) const {
+  [[nodiscard]] Vec3 at(const Vec3d& direction) const {
     // Vertices are drawn together in some regions and apart in others.
-    const Point d = unit(direction + vector_noise(direction * 1.6) * 0.3);
-    double radius = 1 + 0.3 * noise_.at(d * 1.4 + Point{31, 0, 0}) + 0.16 * noise_.at(d * 3.1 + Point{57, 0, 0});
-    const double crease = 1 - std::abs(noise_.at(d * 5.3 + Point{91, 0, 0}));
+    const Vec3d d = unit(direction + vector_noise(direction * 1.6) * 0.3);
+    double radius = 1 + 0.3 * noise_.at(d * 1.4 + Vec3d{31, 0, 0}) + 0.16 * noise_.at(d * 3.1 + Vec3d{57, 0, 0});
+    const double crease = 1 - std::abs(noise_.at(d * 5.3 + Vec3d{91, 0, 0}));
     radius += 0.1 * crease * crease;
-    radius += 0.035 * noise_.at(d * 13 + Point{127, 0, 0}) + 0.01 * noise_.at(d * 41 + Point{163, 0, 0}) +
-              0.003 * noise_.at(d * 120 + Point{211, 0, 0});
+    radius += 0.035 * noise_.at(d * 13 + Vec3d{127, 0, 0}) + 0.01 * noise_.at(d * 41 + Vec3d{163, 0, 0}) +
+              0.003 * noise_.at(d * 120 + Vec3d{211, 0, 0});
     // Sideways, so that there are overhangs.
-    const Point p = d * radius + vector_noise(d * 2.3 + Point{251, 0, 0}) * 0.22;
-    return {static_cast<float>(p.x), static_cast<float>(p.y * 1.2), static_cast<float>(p.z)};
+    const Vec3d p = d * radius + vector_noise(d * 2.3 + Vec3d{251, 0, 0}) * 0.22;
+    return {static_cast<float>(p.x()), static_cast<float>(p.y() * 1.2), static_cast<float>(p.z())};
   }
 
  private:
-  [[nodiscard]] Point vector_noise(Point p) const {
-    return {noise_.at(p + Point{0, 301, 0}), noise_.at(p + Point{0, 401, 0}), noise_.at(p + Point{0, 503, 0})};
+  [[nodiscard]] Vec3d vector_noise(const Vec3d& p) const {
+    return {noise_.at(p + Vec3d{0, 301, 0}), noise_.at(p + Vec3d{0, 401, 0}), noise_.at(p + Vec3d{0, 503, 0})};
   }
 
   Noise noise_;
@@ -121,20 +108,18 @@ class Mesher {
  private:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
-  struct Corner {
-    int x, y, z;
-  };
+  using Corner = Eigen::Vector3i;
 
   [[nodiscard]] std::size_t width() const {
     return 2 * static_cast<std::size_t>(side_) + 1;
   }
 
-  static Corner middle(Corner a, Corner b) {
-    return {(a.x + b.x) / 2, (a.y + b.y) / 2, (a.z + b.z) / 2};
+  static Corner middle(const Corner& a, const Corner& b) {
+    return (a + b) / 2;
   }
 
-  void split(Corner a, Corner b, Corner c) {
-    if (std::abs(a.x - b.x) + std::abs(a.y - b.y) + std::abs(a.z - b.z) <= 2) {  // neighbours on the lattice
+  void split(const Corner& a, const Corner& b, const Corner& c) {
+    if ((a - b).lpNorm<1>() <= 2) {  // neighbours on the lattice
       const std::uint32_t first = vertex(a), second = vertex(b), third = vertex(c);
       mesh_.add_triangle(first, second, third, material_);
       return;
@@ -146,14 +131,13 @@ class Mesher {
     split(ca, bc, c);
   }
 
-  std::uint32_t vertex(Corner corner) {
-    const std::size_t column = static_cast<std::size_t>(corner.x + side_);
-    const std::size_t row = static_cast<std::size_t>(corner.y + side_) + (corner.z < 0 ? width() : 0);
+  std::uint32_t vertex(const Corner& corner) {
+    const std::size_t column = static_cast<std::size_t>(corner.x() + side_);
+    const std::size_t row = static_cast<std::size_t>(corner.y() + side_) + (corner.z() < 0 ? width() : 0);
     std::uint32_t& place = places_[row * width() + column];
     if (place == kNone) {
       place = static_cast<std::uint32_t>(mesh_.positions.size());
-      mesh_.positions.push_back(surface_.at(
-          unit({static_cast<double>(corner.x), static_cast<double>(corner.y), static_cast<double>(corner.z)})));
+      mesh_.positions.push_back(surface_.at(unit(corner.cast<double>())));
     }
     return place;
   }

@@ -1,6 +1,7 @@
 #include "capture/reference/scenes/textures.hpp"
 
 #include <numbers>
+#include <type_traits>
 
 namespace rayreplay::reference {
 namespace {
@@ -40,13 +41,15 @@ double clouds(double u, double v, std::uint32_t period, std::uint32_t octaves, s
 
 template <class Color>
 Texture paint(std::uint32_t size, Color&& color) {
+  static_assert(std::is_same_v<std::invoke_result_t<Color&, double, double, bool&>, Vec3>,
+                "a vector, not an expression that refers to locals");
   Texture texture{size, size, {}};
   texture.rgba.reserve(std::size_t{4} * size * size);
   for (std::uint32_t y = 0; y < size; ++y) {
     for (std::uint32_t x = 0; x < size; ++x) {
       bool solid = true;
       const Vec3 c = color((x + 0.5) / size, (y + 0.5) / size, solid);
-      for (const float channel : {c.x, c.y, c.z}) {
+      for (const float channel : c) {
         texture.rgba.push_back(static_cast<std::uint8_t>(std::clamp(channel, 0.0F, 1.0F) * 255 + 0.5F));
       }
       texture.rgba.push_back(solid ? 255 : 0);
@@ -57,7 +60,7 @@ Texture paint(std::uint32_t size, Color&& color) {
 
 }  // namespace
 
-Texture stone_texture(std::uint32_t size, Vec3 light, Vec3 dark, std::uint32_t seed) {
+Texture stone_texture(std::uint32_t size, const Vec3& light, const Vec3& dark, std::uint32_t seed) {
   return paint(size, [&](double u, double v, bool&) {
     const double cloud = clouds(u, v, 4, 5, seed);
     const double ridge = std::fabs(clouds(u, v, 6, 4, seed + 40) - 0.5) * 2;
@@ -67,7 +70,7 @@ Texture stone_texture(std::uint32_t size, Vec3 light, Vec3 dark, std::uint32_t s
   });
 }
 
-Texture wood_texture(std::uint32_t size, Vec3 light, Vec3 dark, std::uint32_t seed) {
+Texture wood_texture(std::uint32_t size, const Vec3& light, const Vec3& dark, std::uint32_t seed) {
   return paint(size, [&](double u, double v, bool&) {
     const double bend = noise(u * 4, v * 2, 4, seed) * 0.6;
     const double rings = std::fabs(std::sin((u * 9 + bend) * std::numbers::pi));
@@ -76,8 +79,8 @@ Texture wood_texture(std::uint32_t size, Vec3 light, Vec3 dark, std::uint32_t se
   });
 }
 
-Texture cloth_texture(std::uint32_t size, Vec3 ground, Vec3 pattern) {
-  return paint(size, [&](double u, double v, bool&) {
+Texture cloth_texture(std::uint32_t size, const Vec3& ground, const Vec3& pattern) {
+  return paint(size, [&](double u, double v, bool&) -> Vec3 {
     const double weave = 0.88 + 0.12 * std::sin(u * size) * std::sin(v * size);
     const auto fold = [](double x) { return std::fabs(x * 4 - std::floor(x * 4) - 0.5); };
     const double diamond = fold(u) + fold(v);
@@ -88,7 +91,7 @@ Texture cloth_texture(std::uint32_t size, Vec3 ground, Vec3 pattern) {
 }
 
 Texture ivy_leaf_texture(std::uint32_t size) {
-  return paint(size, [](double u, double v, bool& solid) {
+  return paint(size, [](double u, double v, bool& solid) -> Vec3 {
     const double x = (u - 0.5) * 2;
     const double y = (v - 0.42) * 2;
     const double angle = std::atan2(x, y);

@@ -3,16 +3,17 @@
 
 #include <cstdint>
 
+#include "capture/reference/scene.hpp"
 #include "capture/reference/vec.hpp"
 
 namespace rayreplay::reference {
 
 /// Cloudy stone: `dark` to `light`, with veins of `dark`.
-[[nodiscard]] Texture stone_texture(std::uint32_t size, Vec3 light, Vec3 dark, std::uint32_t seed);
+[[nodiscard]] Texture stone_texture(std::uint32_t size, const Vec3& light, const Vec3& dark, std::uint32_t seed);
 /// Grain along v.
-[[nodiscard]] Texture wood_texture(std::uint32_t size, Vec3 light, Vec3 dark, std::uint32_t seed);
+[[nodiscard]] Texture wood_texture(std::uint32_t size, const Vec3& light, const Vec3& dark, std::uint32_t seed);
 /// Woven cloth with a border and a diamond pattern.
-[[nodiscard]] Texture cloth_texture(std::uint32_t size, Vec3 ground, Vec3 pattern);
+[[nodiscard]] Texture cloth_texture(std::uint32_t size, const Vec3& ground, const Vec3& pattern);
 /// A five-lobed leaf with veins; alpha 0 outside.
 [[nodiscard]] Texture ivy_leaf_texture(std::uint32_t size);
 /// A slender leaf; alpha 0 outside.

@@ -1,10 +1,10 @@
 // Columns on their way into the file: rows come in, whole chunks go out. Internal to this room.
 //
 // Contract: `add` takes the next rows of a column and lists the chunks that they complete; `flush` encodes the chunks
-// of many columns in parallel and writes them in the order of `ChunkJob::order`, then column, then chunk; `finish`
-// writes what is left. A dataset is created with its first chunk, so that the column's first row can be its fill value.
-// What is written, and where in the file, thus depends on the rows and the orders alone. Memory: one chunk per column,
-// and in `flush` a few per worker.
+// of many columns in parallel and writes them in the order of `Job::order`, then column, then chunk; `finish` writes
+// what is left. A dataset is created with its first chunk, so that the column's first row can be its fill value. What
+// is written, and where in the file, thus depends on the rows and the orders alone. Memory: one chunk per column, and
+// in `flush` a few per worker.
 #pragma once
 
 #include <cstdint>

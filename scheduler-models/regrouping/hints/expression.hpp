@@ -35,7 +35,7 @@ struct Node {
 struct Expression {
   std::string text;
   std::vector<Node> nodes;
-  FieldSet fields;  ///< that it uses
+  FieldSet fields;  ///< fields in the formula
 };
 
 /// `owner` names the formula in messages: "hint 'material'".

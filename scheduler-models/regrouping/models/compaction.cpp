@@ -52,9 +52,9 @@ const SchedulerModels::Registrar kRegistrar(
      .name = "compaction",
      .summary = "Dead threads squeezed out at each bounce",
      .text =
-         "At every pending closest-hit or miss call, threads whose path has ended leave gaps. Where the living of "
-         "the scope fit into fewer warps, they close ranks in the order in which they stand; otherwise everyone "
-         "stays. Threads are not sorted: compaction helps warps with idle lanes, not diverging ones.\n\n"
+         "At every pending closest-hit or miss call, threads whose path has ended leave gaps. Where the live "
+         "threads of the scope fit into fewer warps, they fill warps in their present order; otherwise all threads "
+         "stay. Threads are not sorted: compaction helps warps with idle lanes, not diverging ones.\n\n"
          "Assumes that the scope meets at each bounce. A thread that changes warps writes and reads its live state; "
          "finding places (a scan) is charged as cycles a warp, none by default. Cost: linear in segments.",
      .source = "Wald, Active Thread Compaction for GPU Path Tracing (HPG 2011)",

@@ -195,11 +195,11 @@ const SchedulerModels::Registrar kRegistrar(
      .summary = "Shader execution reordering: threads sorted at pending hit and miss calls",
      .text =
          "A trace call is split in three: traverse (intersection and any-hit calls), reorder, execute (closest hit or "
-         "miss). The threads of the scope that wait to execute are sorted by key - shader, hint, place, from the most "
-         "significant - stably by where they ran last, and cut into warps. In its warp a thread keeps its lane if it "
-         "can. Each new warp continues one of the warps that its threads come from, the one that gives it most; the "
-         "others have moved. Live state is written and read by all threads that reorder, which is what published "
-         "times for several sizes of it ask for (docs/validation.md), or by those alone that moved.\n\n"
+         "miss). The threads of the scope that wait to execute are sorted by key (shader first, then hint, then "
+         "place; equal keys in the order in which they ran last) and cut into warps. In its warp a thread keeps its "
+         "lane if it can. Each new warp continues the warp that gives it most threads; its other threads have moved. "
+         "Live state is written and read by all threads that reorder, as published times suggest "
+         "(docs/validation-ser.md), or, with spill=moved, by those alone that moved.\n\n"
          "Assumes: a thread is exchanged when its ray has ended, whatever the others of its warp do; the scope, when "
          "threads are sorted, and what it costs are parameters, for no vendor documents them; a hit object is executed "
          "where the trace executes it. With arrival all, every thread waits for the last one of the scope, "

@@ -48,7 +48,7 @@ Wanted wanted_of(const RecordedStream& stream, const Hierarchy& hierarchy) {
   const memory::CoalesceOptions& coalescing = stream.coalescing;
   if (wanted.l1.bytes != 0 && wanted.l1.line_bytes != coalescing.line_bytes) {
     throw Error(ErrorKind::Usage,
-                {"the L1's lines are not those of the stream", "L1", std::to_string(wanted.l1.line_bytes) + " bytes",
+                {"the L1's line size is not that of the stream", "L1", std::to_string(wanted.l1.line_bytes) + " bytes",
                  std::to_string(coalescing.line_bytes) + " bytes", ""});
   }
   if (wanted.l2.bytes != 0 && wanted.l2.line_bytes < coalescing.sector_bytes) {
@@ -241,7 +241,8 @@ class GridRun {
       }
       fail(runs, caches, error.info());
     } catch (const std::bad_alloc&) {
-      fail(runs, caches, {"there is not enough memory for what comes to the L2", "", "", "", "take a smaller launch"});
+      fail(runs, caches,
+           {"there is not enough memory for the access stream of the L2", "", "", "", "take a smaller launch"});
     }
     return runs;
   }

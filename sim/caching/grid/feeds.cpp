@@ -30,7 +30,7 @@ void check_stream(const RecordedStream& stream) {
   for (const Transaction& one : stream.transactions) {
     if (one.sm >= stream.sms || one.sectors == 0 || one.sectors >= sectors || one.lanes == 0 || one.lanes > kMaxLanes ||
         one.line > last_line) {
-      throw Error(ErrorKind::Internal, {"a transaction of a recorded stream cannot be", "", "", "", ""});
+      throw Error(ErrorKind::Internal, {"a transaction of a recorded stream is invalid", "", "", "", ""});
     }
     requests += one.lanes;
   }

@@ -47,8 +47,8 @@ struct Header {
 static_assert(sizeof(Header) == 64 && std::has_unique_object_representations_v<Header>);
 
 [[noreturn]] void damaged(std::string what, const std::string& where, std::string found, std::string expected) {
-  throw Error(ErrorKind::Input,
-              {std::move(what), where, std::move(found), std::move(expected), "delete it, and it is made again"});
+  throw Error(ErrorKind::Input, {std::move(what), where, std::move(found), std::move(expected),
+                                 "delete the file; the next run makes it again"});
 }
 
 void check_header(const Header& header, std::size_t bytes, const std::string& where) {
@@ -82,7 +82,7 @@ void check_transactions(const RecordedStream& stream, const std::string& where) 
     if (one.line > last_line || one.sm >= stream.sms || one.sectors == 0 || one.sectors >= sectors || one.lanes == 0 ||
         one.lanes > kMaxLanes || static_cast<std::size_t>(one.kind) >= memory::kDataKinds ||
         (one.flags & ~kAllFlags) != 0 || one.bytes > stream.coalescing.line_bytes) {
-      damaged("a transaction of a recorded stream cannot be", fmt::format("{}, transaction {}", where, i), "",
+      damaged("a transaction of a recorded stream is invalid", fmt::format("{}, transaction {}", where, i), "",
               "a line, SM, sectors, lanes, kind, flags and bytes within their limits");
     }
   }

@@ -130,7 +130,7 @@ const StageRegistrar kRegistrar(
              {"l2_written_bytes", "", "bytes", "Bytes that the L2 wrote back or passed on", Goal::Less},
              {"dram_read_bytes", "", "bytes", "Bytes read from memory", Goal::Less},
              {"dram_written_bytes", "", "bytes", "Bytes written to memory", Goal::Less},
-             {"dram_bytes", "", "bytes", "Both", Goal::Less},
+             {"dram_bytes", "", "bytes", "Bytes read from and written to memory", Goal::Less},
          },
      .rank = 4,
      .varies = {"*"},

@@ -123,7 +123,7 @@ RecordedStream record_memory_trace(Workbench& bench, const Experiment& experimen
   }
   if (reader->hash() != experiment.facts->hash) {
     throw Error(ErrorKind::Input, {"the memory trace changed while it was read", name, reader->hash(),
-                                   experiment.facts->hash, "run again when nobody writes it"});
+                                   experiment.facts->hash, "run again when no other program writes it"});
   }
   recorder.finish();
   return recorded;

@@ -20,7 +20,6 @@ inline constexpr std::size_t kMostKind = 16;
 inline constexpr std::size_t kKeyDigits = 32;
 using ResultHeader = std::array<char, kHeaderBytes>;
 
-/// "stream-0123….rrs". Internal where kind or key are not of their form.
 /// "stream-0123….rrs". Internal where kind or key are malformed.
 [[nodiscard]] std::string result_name(std::string_view kind, std::string_view key);
 /// Whether the name is that of a result or of one being written.

@@ -2,11 +2,12 @@
 //
 // Contract: a folder with one file per result, named by kind and key, shared by any number of processes and machines. A
 // file is written aside and renamed: a result is whole or absent. Each file holds kind, key, length and checksum; a
-// file that does not fit is removed, counts as missing and is told to `log` once. `put` keeps the total below
-// `most_bytes`: the least recently used sixteenth is evicted (by access time, which `get` sets); a larger result is not
-// kept. Each process may exceed the limit by a 64th before it sees what others wrote. Other files in the folder stay. A
-// full or read-only disk is told to `log` once and ends keeping, never the experiment. Opening the folder removes files
-// of killed writers. Results are not flushed: after a power failure a torn file does not fit its checksum. Thread-safe.
+// file that does not fit is removed, counts as missing and is logged once. `put` keeps the total below `most_bytes`:
+// the least recently used sixteenth is evicted (by access time, which `get` sets); a larger result is not kept. Each
+// process may exceed the limit by a 64th before it sees what others wrote. Other files in the folder stay. A full or
+// read-only disk is logged once; from then on nothing is stored, and experiments continue. Opening the folder removes
+// files of killed writers. Results are not flushed: after a power failure a torn file does not fit its checksum.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,8 @@ const WarpSchedulers::Registrar kRegistrar(
      .name = "loose-round-robin",
      .summary = "The next warp in turn that is ready",
      .text = "After a warp has issued an instruction, the slots behind its own are looked at in turn, from the lowest "
-             "again after the highest; the first with a ready warp issues. Warps that wait are passed over, which is "
-             "what is loose about it. All warps advance at much the same pace, so that neighbours that were started "
+             "again after the highest; the first with a ready warp issues. Warps that wait are passed over: hence "
+             "\"loose\". All warps advance at much the same pace, so that neighbours that were started "
              "together touch the same lines together.\n\nAssumes one choice for the whole SM; hardware has "
              "partitions with a scheduler each, and their order is not published.",
      .source = "Rogers, O'Connor, Aamodt, Cache-Conscious Wavefront Scheduling, MICRO 2012",

@@ -99,9 +99,16 @@ class StackedPass final : public GridPass {
           depths[k] = to_front<kLanes>(stacks + set[k] * kLanes, tag);
         }
       }
-      kept += sectors_.template touch<kLeave>(some, depths.data(), kLeave ? left + kept : nullptr);
+      kept += touch_sectors<kLeave>(some, depths.data(), kLeave ? left + kept : nullptr);
     }
     return kept;
+  }
+
+  /// Not inlined: the callers are eight, one call is for many accesses, and its code takes longest to compile.
+  template <bool kLeave>
+  [[gnu::noinline]] std::size_t touch_sectors(std::span<const GridAccess> some, const std::uint8_t* depths,
+                                              GridAccess* left) {
+    return sectors_.template touch<kLeave>(some, depths, left);
   }
 
   template <class Tag>

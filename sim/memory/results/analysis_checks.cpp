@@ -49,7 +49,7 @@ void check_options(const AnalysisOptions& options, const LevelModels& l1, const 
   const CoalesceOptions& stream = options.coalescing;
   check(stream, "analysis of a stream");
   if (l1.present() && l1.geometry.line_bytes != stream.line_bytes) {
-    refuse("the L1's lines are not those of the stream", "L1", fmt::format("{} bytes", l1.geometry.line_bytes),
+    refuse("the L1's line size is not that of the stream", "L1", fmt::format("{} bytes", l1.geometry.line_bytes),
            fmt::format("{} bytes", stream.line_bytes));
   }
   if (l2.present() && l2.geometry.line_bytes < stream.sector_bytes) {

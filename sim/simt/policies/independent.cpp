@@ -11,7 +11,7 @@ const auto kRegistrar = register_policy(
     "trace call of a ray-generation shader waits there; when all lanes that have events left wait there, they are "
     "one group again. A trace call of any other shader, such as a recursive one, makes nobody wait. Groups really run "
     "side by side; the listing of events takes the group with the lowest lane first, which changes no sum.\n\n"
-    "A machine that meets again only at the top of its loop over samples and bounces; pessimistic about reconvergence, "
+    "Hardware whose lanes reconverge only at the top of the loop over samples and bounces; pessimistic, "
     "though not a lower bound: on some traces it comes out above the other policies.\n\n"
     "Cost: a step looks at one group's lanes once.",
     "rayreplay");

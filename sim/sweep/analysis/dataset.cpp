@@ -164,8 +164,8 @@ experiment::Goal goal_of(const ResultsReader& reader, const std::string& metric)
     return experiment::Goal::Less;
   }
   if (column.goal == experiment::Goal::None) {
-    throw Error(ErrorKind::Usage, {"it is not known whether less or more of it is better", column.name, "", "",
-                                   "say it: less:" + column.name + " or more:" + column.name});
+    throw Error(ErrorKind::Usage, {"the metric has no goal: less or more is better", column.name, "", "",
+                                   "use less:" + column.name + " or more:" + column.name});
   }
   return column.goal;
 }

@@ -5,7 +5,7 @@
 // clang-format off
 //   base = "e.toml"               the experiment file that the sweep starts from
 //   sampler = "grid"              spec; kind "sampler"
-//   objective = "more NAME"       or "less NAME", or NAME with its own goal (experiment/settings/metrics.hpp)
+//   objective = "more NAME"       or "less NAME", or NAME with its own goal (sim/settings/metrics.hpp)
 //   where = ["CONDITION", …]      all hold (condition.hpp)
 //   exclude = [{ KEY = VALUE, … }, …]   drops configurations with all values of one of them
 //   [experiment]                  keys as in an experiment file; they replace those of `base`

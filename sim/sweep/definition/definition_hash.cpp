@@ -6,7 +6,7 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Version of the hash; it changes with what is hashed, and with how.
+/// Version of the hash; to be raised when the hashed data or their form change.
 constexpr int kVersion = 2;
 
 /// Every part is preceded by its length, so different lists of parts never give the same text.

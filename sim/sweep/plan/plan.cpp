@@ -37,7 +37,7 @@ void require_objective(const Definition& definition) {
   }
   throw Error(ErrorKind::Usage, {"no configuration gives the objective", "objective", definition.objective->metric,
                                  fmt::format("outputs with {}", output),
-                                 fmt::format("add {} to outputs, or take a metric of what is asked for", output)});
+                                 fmt::format("add {} to outputs, or use a metric of these outputs", output)});
 }
 
 RunTable sampled(const Definition& definition, std::uint64_t& dropped) {

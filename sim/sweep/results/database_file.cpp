@@ -40,7 +40,7 @@ fs::path resolved(fs::path path) {
   }
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw Error(ErrorKind::Output, {"results cannot be written to what is no file", path.string(),
+    throw Error(ErrorKind::Output, {"the path for the results is not a regular file", path.string(),
                                     fs::is_directory(status) ? "a folder" : "a device or pipe", "the name of a file",
                                     "choose another name with -o"});
   }

@@ -28,8 +28,8 @@ std::vector<fs::path> rank_databases(const fs::path& database) {
     }
   }
   if (error) {
-    throw Error(ErrorKind::Output, {"the folder of the results cannot be looked through", folder.string(),
-                                    error.message(), "", "allow it to be read"});
+    throw Error(ErrorKind::Output, {"the folder of the results cannot be listed", folder.string(), error.message(), "",
+                                    "allow it to be read"});
   }
   std::ranges::sort(found);
   return found;
@@ -45,8 +45,8 @@ std::uint64_t join_rank_databases(ResultsWriter& results, const fs::path& databa
   const std::vector<fs::path> found = rank_databases(resolved(database));
   for (const fs::path& path : found) {
     try {
-      // Opening it checks that no other process writes it, that it belongs to this sweep, and rolls back what a killed
-      // process left.
+      // The constructor checks that no other process writes the database and that it belongs to this sweep, and rolls
+      // back the transaction of a killed process.
       ResultsWriter(path, about, drop);
       if (!drop) {
         results.merge(path);

@@ -40,7 +40,7 @@ Connection open(const fs::path& path) {
     } catch (const Error&) {
       throw Error(ErrorKind::Input, {"a sweep that was killed left this database in the middle of writing",
                                      path.string(), "no permission to roll it back", "",
-                                     "run the command once as somebody who may write to the file and its folder"});
+                                     "run the command once as a user who may write to the file and its folder"});
     }
     connection.emplace(path, Connection::Mode::Read);
     code = connection->try_run(kBegin);
@@ -81,7 +81,7 @@ void require_room(std::size_t rows, const char* option) {
   const std::uint64_t needed = (std::uint64_t{256} << 20U) + 2 * rows * sizeof(std::vector<ResultCell>);
   if (rows % kRowsACheck == 0 && available_memory() < needed) {
     throw Error(ErrorKind::Resource, {"the rows do not fit into memory", option, fmt::format("{} rows so far", rows),
-                                      "rows for which there is memory", "ask for fewer: add LIMIT or a condition"});
+                                      "a result that fits into memory", "ask for fewer: add LIMIT or a condition"});
   }
 }
 

@@ -91,7 +91,7 @@ void RunsTable::set(int place, CellView value) {
   if (real != nullptr && std::isnan(*real)) {
     value = std::monostate();  // as SQLite stores it
   }
-  // SQLite converts a value to the column's type. The checksum covers what is stored.
+  // SQLite converts a value to the column's type. The checksum covers the stored value.
   const ColumnType type = columns_[column].type;
   const bool as_stored = type == ColumnType::Any || std::holds_alternative<std::monostate>(value) ||
                          (type == ColumnType::Real   ? std::holds_alternative<double>(value)
@@ -103,7 +103,7 @@ void RunsTable::set(int place, CellView value) {
 
 void RunsTable::insert(const ResultRow& row) {
   if (row.run >= runs_) {
-    throw Error(ErrorKind::Internal, {"a row is of no configuration of the sweep", connection_->path().string(),
+    throw Error(ErrorKind::Internal, {"a row belongs to no configuration of the sweep", connection_->path().string(),
                                       fmt::format("{}", row.run), fmt::format("less than {}", runs_), ""});
   }
   // New columns first, because they require a new statement.

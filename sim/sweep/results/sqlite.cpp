@@ -287,7 +287,7 @@ Statement Connection::prepare_query(std::string_view sql, const std::string& wha
   statement.handle_.reset(raw);
   statement.connection_ = this;
   if ((code & 0xFF) == SQLITE_AUTH) {
-    throw Error(ErrorKind::Usage, {"the statement does more than read", what, "'" + std::string(sql) + "'",
+    throw Error(ErrorKind::Usage, {"the SQL statement is not read-only", what, "'" + std::string(sql) + "'",
                                    "one SELECT", "results are only read; copy the file to change it"});
   }
   if (const int primary = code & 0xFF;
@@ -301,7 +301,7 @@ Statement Connection::prepare_query(std::string_view sql, const std::string& wha
   const std::string_view rest = sql.substr(static_cast<std::size_t>(tail - sql.data()));
   if (raw == nullptr || !is_blank(rest) || sqlite3_stmt_readonly(raw) == 0 || sqlite3_column_count(raw) == 0) {
     throw Error(ErrorKind::Usage,
-                {"that is not one statement that reads", what, "'" + std::string(sql) + "'", "one SELECT", ""});
+                {"the SQL is not a single SELECT statement", what, "'" + std::string(sql) + "'", "one SELECT", ""});
   }
   return statement;
 }

@@ -46,7 +46,7 @@ struct Standing {
 
 struct RunnerOptions {
   std::uint32_t threads = 0;       ///< 0: all cores that the process may use
-  std::uint64_t memory_bytes = 0;  ///< of what is under way; 0: no limit
+  std::uint64_t memory_bytes = 0;  ///< limit of units under evaluation; 0: none
   std::vector<std::unique_ptr<Accelerator>> accelerators{};
   std::uint32_t shard = 0, shards = 1;  ///< shard counts from 0
   bool retry_errors = false;

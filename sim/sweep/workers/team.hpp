@@ -1,4 +1,4 @@
-// The processes of one sweep. Rank 0 leads: it decides what is left to do, and writes the sweep's database in the end.
+// The processes of one sweep. Rank 0 leads: it lists the unfinished runs, and writes the sweep's database at the end.
 //
 // Contract: every rank calls `gather` equally often and in the same order; waiting yields the processor. `fetch_add`
 // adds to a number on rank 0 and returns the value before. It may block until rank 0 calls any of these functions, so

@@ -167,7 +167,7 @@ TEST_F(CacheFailure, TracesThatAreNoFilesNameNoElements) {
   for (const char* input : {"-", "/dev/stdin", "/dev/null"}) {
     const Outcome outcome = import_ask(input, {"--elements"});
     EXPECT_EQ(outcome.code, 2) << input;
-    EXPECT_THAT(outcome.errors, HasSubstr("say --elements FILE"));
+    EXPECT_THAT(outcome.errors, HasSubstr("add --elements FILE"));
   }
   EXPECT_EQ(import_ask(file, {"--elements"}).code, 0);
   EXPECT_THAT(scratch_.names(), testing::ElementsAre("u.cache.h5", "u.txt"));

@@ -19,6 +19,7 @@
 #include "capture/trace/writer.hpp"
 #include "sim/memory/allocations.hpp"
 #include "tests/app/cache/cache_command.hpp"
+#include "tests/app/json_keys.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -31,14 +32,6 @@ using testing::Not;
 using testing::StartsWith;
 
 using CacheTest = CacheCommand;
-
-std::set<std::string> keys(const json& object) {
-  std::set<std::string> result;
-  for (const auto& [key, value] : object.items()) {
-    result.insert(key);
-  }
-  return result;
-}
 
 /// A column of an HDF5 file; the file is closed again.
 std::vector<std::uint64_t> read_column(const std::string& path, const char* name) {
@@ -61,7 +54,7 @@ std::uint64_t sum(const std::vector<std::uint64_t>& values) {
 TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   const json result = answer({"--requests"});
   EXPECT_EQ(result["schema"], "rayreplay.cache/1");
-  EXPECT_EQ(keys(result),
+  EXPECT_EQ(keys_of(result),
             (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
                                    "summary", "rows", "levels", "reuse_engine", "sms", "windows", "allocations"}));
   EXPECT_EQ(result["trace"]["hash"], trace::load(trace()).hash);
@@ -74,13 +67,13 @@ TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   // Keys of an experiment have a page of their own.
   const std::string surfaces = document("surfaces.md") + document("keys.md");
   for (const char* object : {"summary", "configuration"}) {
-    for (const std::string& key : keys(result[object])) {
+    for (const std::string& key : keys_of(result[object])) {
       EXPECT_THAT(surfaces, HasSubstr("`" + key + "`")) << object;
     }
   }
   for (const char* list : {"rows", "levels", "sms", "windows", "allocations"}) {
     ASSERT_FALSE(result[list].empty()) << list;
-    for (const std::string& key : keys(result[list][0])) {
+    for (const std::string& key : keys_of(result[list][0])) {
       EXPECT_THAT(surfaces, HasSubstr("`" + key + "`")) << list;
     }
   }
@@ -365,6 +358,7 @@ TEST_F(CacheTest, LanesCountAloneWithoutCoalescing) {
   EXPECT_EQ(together["summary"]["requests"], alone["summary"]["requests"]);
   EXPECT_EQ(alone["summary"]["requests"], alone["summary"]["transactions"]);
   EXPECT_LT(together["summary"]["transactions"], alone["summary"]["transactions"]);
+  EXPECT_EQ(answer({"--per-lane=false"})["summary"], together["summary"]);
 }
 
 TEST_F(CacheTest, WithoutDistancesThereAreNoCurves) {

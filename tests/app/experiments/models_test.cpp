@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
@@ -13,6 +14,8 @@
 #include "app/report/models/models_table.hpp"
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/machine/machine_fields.hpp"
+#include "tests/app/json_keys.hpp"
 #include "tests/app/report/perfetto_reader.hpp"
 #include "tests/app/small_trace.hpp"
 
@@ -34,12 +37,19 @@ class ModelsTest : public SmallTrace {
   }
 };
 
-std::set<std::string> keys(const json& object) {
-  std::set<std::string> result;
-  for (const auto& [key, value] : object.items()) {
-    result.insert(key);
-  }
-  return result;
+TEST_F(ModelsTest, WarpsHaveTheSizeOfTheMachineInRunToo) {
+  const Outcome command =
+      run_command({"whatif", trace(), "--models", "plain", "--machine", "arc-a770", "--format", "json"});
+  ASSERT_EQ(command.code, 0) << command.errors;
+  const json answer = json::parse(command.output);
+  EXPECT_EQ(answer["configuration"]["warp_size"], 16);
+  const Outcome run = run_command({"run", "--set", "trace=" + trace(), "--set", "machine.name=arc-a770", "--set",
+                                   "outputs=model", "--format", "json"});
+  ASSERT_EQ(run.code, 0) << run.errors;
+  const json metrics = json::parse(run.output)["rows"];
+  const auto time = std::ranges::find(metrics, "model_milliseconds", [](const json& row) { return row["metric"]; });
+  ASSERT_NE(time, metrics.end());
+  EXPECT_EQ((*time)["value"], answer["rows"][0]["milliseconds"]);
 }
 
 TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
@@ -47,11 +57,11 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const json answer = json::parse(outcome.output);
   EXPECT_EQ(answer["schema"], "rayreplay.models/1");
-  EXPECT_EQ(keys(answer),
+  EXPECT_EQ(keys_of(answer),
             (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
                                    "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
   // The keys that scheduler models depend on, and what is no key.
-  std::set<std::string> configuration = keys(answer["configuration"]);
+  std::set<std::string> configuration = keys_of(answer["configuration"]);
   for (const char* other : {"costs", "models", "hints"}) {
     EXPECT_EQ(configuration.erase(other), 1U) << other;
   }
@@ -63,11 +73,11 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
     }
   }
   EXPECT_EQ(configuration, read);
-  EXPECT_EQ(keys(answer["machine"]),
-            (std::set<std::string>{"name", "vendor", "architecture", "sms", "warp_size", "resident_warps", "registers",
-                                   "issue_per_cycle", "clock_mhz", "rt_steps_per_cycle", "rt_step_latency_cycles",
-                                   "software_traversal", "dram_bytes_per_second", "l2_bytes_per_second", "l1_bytes",
-                                   "l2_bytes", "reorders", "withheld_sms", "reorder_cycles"}));
+  std::set<std::string> machine;
+  for (const machine::MachineField& field : machine::machine_fields()) {
+    machine.insert(field.key);
+  }
+  EXPECT_EQ(keys_of(answer["machine"]), machine);
   EXPECT_EQ(answer["trace"]["hash"], trace::load(trace()).hash);
   EXPECT_EQ(answer["machine"]["sms"], 24);
   EXPECT_EQ(answer["configuration"]["warp_size"], 32);
@@ -127,7 +137,7 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   }
   const std::string surfaces = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/surfaces.md");
   for (const json& row : answer["rows"]) {
-    EXPECT_EQ(keys(row), row_keys);
+    EXPECT_EQ(keys_of(row), row_keys);
     double sum = 0;
     for (const char* part : {"traversal", "shading", "reorder", "idle", "withheld"}) {
       EXPECT_EQ(row[part].is_null(), row["grouping"] == "bound");

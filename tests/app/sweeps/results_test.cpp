@@ -241,7 +241,7 @@ TEST_F(Results, BadInput) {
   expect_usage({"pareto", "dram_bytes"}, HasSubstr("two metrics"));
   expect_usage({"compare", "0", "64"}, HasSubstr("0 to 63"));
   expect_usage({"--config", "99"}, HasSubstr("0 to 63"));
-  expect_usage({"--query", "DELETE FROM runs"}, HasSubstr("does more than read"));
+  expect_usage({"--query", "DELETE FROM runs"}, HasSubstr("not read-only"));
   expect_usage({"--query", "SELECT nonsense FROM runs"}, HasSubstr("no such column: nonsense"));
   expect_usage({"--where", "cache.l1.byte = 1"}, HasSubstr("'cache.l1.bytes'"));
   expect_usage({"--columns", "packng"}, HasSubstr("'packing'"));

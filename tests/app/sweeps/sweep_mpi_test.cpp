@@ -179,7 +179,7 @@ TEST_F(SweepMpi, RanksThatDoNotShareTheFolderSaySo) {
   Process process(words, environment());
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.code, static_cast<int>(ErrorKind::Output)) << outcome.errors;
-  EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("rank 1"), HasSubstr("not to be seen"), HasSubstr("share")));
+  EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("rank 1"), HasSubstr("not visible"), HasSubstr("share")));
 }
 
 }  // namespace
