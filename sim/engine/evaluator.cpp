@@ -194,8 +194,10 @@ std::vector<Stage> by_position(std::vector<Stage> stages) {
 
 /// The stages that the outputs need, by position, and which of their results are kept already.
 std::vector<StageForecast> forecast_stages(const Experiment& experiment, const KeptResults& kept, const Store* store) {
-  const auto takes = [memory = experiment.facts->memory](Stage one) {
-    return memory && code(one).reads_of_accesses != nullptr ? bit(stage("input")) : taken_by(one);
+  const auto takes = [&experiment](Stage one) {
+    return experiment.facts->memory && code(one).reads_of_accesses != nullptr
+               ? bit(stage("input"))
+               : taken_by(one, [&](const std::string& key) { return experiment.settings->flag(key); });
   };
   StageMask listed = 0;  // needed by the outputs, if no result were kept
   StageMask needed = 0;  // needed with the results kept now

@@ -120,10 +120,11 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
       }
     }
   }
+  const IsOn is_on = [&complete](const std::string& key) { return complete.flag(key); };
   ExperimentKeys keys;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     const auto one = static_cast<Stage>(i);
-    StageMask inputs = inputs_of(one);
+    StageMask inputs = inputs_of(one, is_on);
     if (facts.memory && code(one).reads_of_accesses != nullptr) {
       makers[i] = {};
       makers[i].add("memory " + infos[i].name).add(std::to_string(infos[i].format)).add(RAYREPLAY_VERSION);
@@ -137,7 +138,7 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
       if ((inputs & bit(static_cast<Stage>(input))) != 0) {
         makers[i].add(keys.stages[input]);
       }
-      if ((taken_by(one) & bit(static_cast<Stage>(input))) != 0) {
+      if ((taken_by(one, is_on) & bit(static_cast<Stage>(input))) != 0) {
         groups[i].add(keys.stages[input]);
       }
     }

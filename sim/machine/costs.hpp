@@ -71,8 +71,8 @@ struct Costs {
 
 [[nodiscard]] Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const CostOptions& options);
 
-/// Visits (nodes and leaves) of every ray of the launch in the near-first traversal of a rebuilt structure.
-[[nodiscard]] std::vector<std::uint32_t> count_ray_steps(const trace::Trace& trace, const std::string& name,
-                                                         std::uint32_t launch, const bvh::BvhOptions& structure);
+/// Visits (nodes and leaves) of every ray of the launch in the near-first traversal of `structure`.
+[[nodiscard]] std::vector<std::uint32_t> count_ray_steps(const trace::Launch& launch, const bvh::Bvh& structure,
+                                                         Progress* progress = nullptr);
 
 }  // namespace rayreplay::machine

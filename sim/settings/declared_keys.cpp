@@ -262,7 +262,7 @@ void add_scheduler(List& list) {
   list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMostSteps, kModel,
             "Visits (nodes and leaves) of a ray, the same for all")
       .flag("--steps", kSchedulers);
-  list.truth("scheduler.replay_steps", false, kModel, "Count each ray's visits in a rebuilt structure")
+  list.truth("scheduler.replay_steps", false, kModel, "Count each ray's visits in the structure (bvh.*)")
       .flag("--replay-steps", kSchedulers);
 }
 

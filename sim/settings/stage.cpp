@@ -28,6 +28,7 @@ struct Stages {
   std::vector<StageInfo> infos;
   std::vector<const void*> codes;
   std::vector<StageMask> taken, inputs;
+  std::vector<std::vector<std::pair<StageMask, std::string>>> taken_if;  ///< by stage: a stage's bit, and the switch
   std::vector<Stage> outputs;
 
   [[nodiscard]] std::size_t find(std::string_view name) const {
@@ -44,14 +45,24 @@ struct Stages {
       if (find(entry.info.name) < infos.size()) {
         wrong("two stages have one name", entry.info.name);
       }
-      StageMask direct = 0;
-      StageMask mask = 0;
-      for (const std::string& name : entry.info.takes) {
+      const auto place_of = [&](const std::string& name) {
         const std::size_t place = find(name);
         if (place == infos.size()) {
           wrong("a stage takes the result of a stage that does not come before it", entry.info.name + ": " + name);
         }
+        return place;
+      };
+      StageMask direct = 0;
+      StageMask mask = 0;
+      for (const std::string& name : entry.info.takes) {
+        const std::size_t place = place_of(name);
         direct |= StageMask{1} << place;
+        mask |= StageMask{1} << place | inputs[place];
+      }
+      auto& conditional = taken_if.emplace_back();
+      for (const auto& [name, key] : entry.info.takes_if) {
+        const std::size_t place = place_of(name);
+        conditional.emplace_back(StageMask{1} << place, key);
         mask |= StageMask{1} << place | inputs[place];
       }
       for (Metric& metric : entry.info.metrics) {
@@ -125,12 +136,27 @@ const char* to_string(Stage stage) {
   return info_of(stage).name.c_str();
 }
 
-StageMask taken_by(Stage stage) {
-  return stages().taken.at(index_of(stage));
+StageMask taken_by(Stage stage, const IsOn& is_on) {
+  StageMask mask = stages().taken.at(index_of(stage));
+  for (const auto& [one, key] : stages().taken_if.at(index_of(stage))) {
+    mask |= is_on(key) ? one : 0;
+  }
+  return mask;
 }
 
 StageMask inputs_of(Stage stage) {
   return stages().inputs.at(index_of(stage));
+}
+
+StageMask inputs_of(Stage stage, const IsOn& is_on) {
+  const StageMask direct = taken_by(stage, is_on);
+  StageMask mask = direct;
+  for (std::size_t i = 0; i < index_of(stage); ++i) {
+    if ((direct & bit(static_cast<Stage>(i))) != 0) {
+      mask |= inputs_of(static_cast<Stage>(i), is_on);
+    }
+  }
+  return mask;
 }
 
 std::string command_of(StageMask readers) {
@@ -151,10 +177,15 @@ std::string command_of(StageMask readers) {
 }
 
 StageMask with_dependents(StageMask mask) {
+  return with_dependents(mask, [](const std::string&) { return true; });
+}
+
+StageMask with_dependents(StageMask mask, const IsOn& is_on) {
   StageMask result = mask;
-  for (std::size_t i = 0; i < stage_count(); ++i) {
-    if ((stages().inputs[i] & mask) != 0) {
-      result |= StageMask{1} << i;
+  for (std::size_t i = 0; i < stage_count(); ++i) {  // stages come after those they take
+    const auto one = static_cast<Stage>(i);
+    if ((taken_by(one, is_on) & result) != 0) {
+      result |= bit(one);
     }
   }
   return result;

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rayreplay::experiment {
@@ -30,6 +32,8 @@ struct StageInfo {
   std::string text;                  ///< one line: the stage's result
   int position = 0;                  ///< in lists of stages: above those of the stages it takes
   std::vector<std::string> takes{};  ///< stages whose results it takes
+  /// Stages whose results it takes only where a switch is on: stage and key.
+  std::vector<std::pair<std::string, std::string>> takes_if{};
   /// Keys read in addition to those whose entries in the table of keys name this stage; "machine.*": a whole table.
   std::vector<std::string> reads{};
   /// Increased when the same settings give other numbers, or stored results change their form.
@@ -75,13 +79,17 @@ class StageRegistrar {
 /// Mask of "assignment, model"; 0 for "". Unregistered names are ignored if `strict` is false.
 [[nodiscard]] StageMask stages_named(std::string_view list, bool strict = true);
 [[nodiscard]] const char* to_string(Stage stage);
-/// The stages in `takes`.
-[[nodiscard]] StageMask taken_by(Stage stage);
-/// All stages whose results a stage takes, directly or not; without itself.
+/// True for a key of `takes_if` whose switch is on, or may be.
+using IsOn = std::function<bool(const std::string& key)>;
+/// The stages in `takes`, and those in `takes_if` whose switch is on.
+[[nodiscard]] StageMask taken_by(Stage stage, const IsOn& is_on);
+/// All stages whose results a stage takes or may take, directly or not; without itself.
 [[nodiscard]] StageMask inputs_of(Stage stage);
+[[nodiscard]] StageMask inputs_of(Stage stage, const IsOn& is_on);
 /// The command ("cache") of a stage whose keys affect no metric; "" where they do, or no stage reads them.
 [[nodiscard]] std::string command_of(StageMask readers);
-/// `mask` and all stages that take a result of one of them, directly or not.
+/// `mask` and all stages that take, or may take, a result of one of them, directly or not.
 [[nodiscard]] StageMask with_dependents(StageMask mask);
+[[nodiscard]] StageMask with_dependents(StageMask mask, const IsOn& is_on);
 
 }  // namespace rayreplay::experiment

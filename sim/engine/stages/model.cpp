@@ -4,38 +4,47 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "capture/trace/launch_scene.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
 #include "sim/engine/stages/input.hpp"
+#include "sim/engine/stages/structure.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
 constexpr std::uint64_t kEventBytes = 40;
 constexpr const char* kModel = "scheduler.model";
+constexpr const char* kReplaySteps = "scheduler.replay_steps";
 
 std::uint64_t estimated_bytes(const Experiment& experiment) {
   return experiment.launch().events * kEventBytes;
 }
 
 Key steps_key(const Experiment& experiment) {
-  static const Stage kInput = stage("input");
+  static const Stage kStructure = stage("structure");
   return KeyMaker()
       .add("ray steps")
-      .add(experiment.key(kInput))
+      .add(experiment.key(kStructure))
       .add(std::to_string(experiment.settings->integer("launch")))
       .key();
 }
 
-/// Visits of each ray in a rebuilt structure.
+/// Visits of each ray in the structure.
 std::shared_ptr<const std::vector<std::uint32_t>> ray_steps(Workbench& bench, const Experiment& experiment) {
   using Steps = std::vector<std::uint32_t>;
   return bench.shared<Steps>(steps_key(experiment), [&] {
     const auto data = input(bench, experiment);
-    auto steps = std::make_shared<const Steps>(machine::count_ray_steps(
-        data->trace, experiment.facts->name, static_cast<std::uint32_t>(experiment.settings->integer("launch")), {}));
+    const trace::Launch& launch = launch_of(*data, experiment);
+    trace::require_scene(data->trace.scene, launch,
+                         fmt::format("{}:/launch/{}", experiment.facts->name, experiment.settings->integer("launch")),
+                         "give the steps per ray by hand");
+    const auto built = structure(bench, experiment);
+    auto steps = std::make_shared<const Steps>(machine::count_ray_steps(launch, built->bvh, bench.progress()));
     const std::uint64_t bytes = steps->size() * sizeof(std::uint32_t);
     return std::pair(std::move(steps), bytes);
   });
@@ -86,7 +95,7 @@ CompareResult compare_models(Workbench& bench, const Experiment& experiment, Com
   const auto data = input(bench, experiment);
   const auto packed = assignment(bench, experiment);
   CompareOptions options = compare_of(settings);
-  if (settings.flag("scheduler.replay_steps")) {
+  if (settings.flag(kReplaySteps)) {
     options.costs.ray_steps = *ray_steps(bench, experiment);
   }
   bench.free_device();
@@ -113,7 +122,8 @@ const StageRegistrar kRegistrar(
      .text = "The launch under the scheduler model on the machine: time and what it goes into",
      .position = 40,
      .takes = {"input", "assignment"},
-     .format = 2,
+     .takes_if = {{"structure", kReplaySteps}},
+     .format = 3,
      .metrics =
          {
              {"model_cycles", "", "cycles", "Time of the launch under the scheduler model", Goal::Less},

@@ -40,7 +40,12 @@ std::string key_of_spec(const std::string& key) {
 }
 
 experiment::StageMask moved_stages(const Definition& definition, const Axis& axis) {
-  return experiment::with_dependents(readers(definition, key_of_spec(axis.key)));
+  return experiment::with_dependents(readers(definition, key_of_spec(axis.key)),
+                                     [&definition](const std::string& key) { return may_be_on(definition, key); });
+}
+
+bool may_be_on(const Definition& definition, const std::string& key) {
+  return find_axis(definition, key).axis != nullptr || (definition.base.has(key) && definition.base.flag(key));
 }
 
 std::vector<std::size_t> deciding_factors(const Definition& definition, const std::string& key) {

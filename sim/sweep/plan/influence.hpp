@@ -21,6 +21,9 @@ namespace rayreplay::sweep {
 
 [[nodiscard]] experiment::StageMask moved_stages(const Definition& definition, const Axis& axis);
 
+/// True if the switch `key` is on in the base, or is an axis.
+[[nodiscard]] bool may_be_on(const Definition& definition, const std::string& key);
+
 /// Indices of factors, ascending.
 [[nodiscard]] std::vector<std::size_t> deciding_factors(const Definition& definition, const std::string& key);
 

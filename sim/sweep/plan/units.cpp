@@ -95,7 +95,10 @@ class Wanted {
     for (const experiment::Settings& settings : outputs_by_choice(definition)) {
       StageMask mask = bit(experiment::stage("input"));
       for (const Stage output : outputs()) {
-        mask |= settings.wants(to_string(output)) ? bit(output) | experiment::inputs_of(output) : 0;
+        if (settings.wants(to_string(output))) {
+          mask |= bit(output) | experiment::inputs_of(
+                                    output, [&](const std::string& key) { return may_be_on(definition, key); });
+        }
       }
       by_choice_.push_back(mask);
     }
