@@ -93,7 +93,7 @@ class Store::Impl {
       if (!read_all(file.get(), bytes.data(), bytes.size())) {
         fault = "it cannot be read";
       } else if (!checksum_fits(header, bytes)) {
-        fault = "its checksum is another one";
+        fault = "its checksum differs";
       }
     }
     if (!fault.empty()) {
