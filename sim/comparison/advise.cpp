@@ -30,7 +30,7 @@ constexpr const char* kCandidate = "candidate";  ///< name of the candidate hint
 /// How many features are combined: at least this many, plus one for each `kCandidatesAFeature` candidates.
 constexpr std::size_t kBestFeatures = 6;
 constexpr std::size_t kCandidatesAFeature = 16;
-/// Shares of the candidates that may have one feature, and at most two.
+/// Limits of the candidates with one feature, and of those with one or two, as shares of all.
 constexpr double kShareOfOne = 0.6;
 constexpr double kShareOfTwo = 0.9;
 

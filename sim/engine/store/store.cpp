@@ -31,8 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockName = "store.lock";
-constexpr std::uint64_t kRoomParts = 16;    // a full store frees one part of this many
-constexpr std::uint64_t kUnseenParts = 64;  // the folder is read again after one part of this many
+constexpr std::uint64_t kRoomParts = 16;    // eviction leaves 1 / kRoomParts of the limit free
+constexpr std::uint64_t kUnseenParts = 64;  // after writing 1 / kUnseenParts of the limit, the folder is read again
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 bool read_all(int file, char* into, std::size_t count) {
