@@ -87,7 +87,7 @@ class Measure {
     }
   }
 
-  /// Behind the closing quote, or the end of the line where a text of one line is not closed.
+  /// Moves behind the closing quote, or to the end of the line if a one-line text is not closed.
   void skip_string() {
     const char quote = text_[at_];
     const bool several_lines = peek(1) == quote && peek(2) == quote;
@@ -101,7 +101,7 @@ class Measure {
         return;
       } else if (several_lines && c == quote && peek(1) == quote && peek(2) == quote) {
         at_ += 3;
-        // Up to two quotes may stand before the closing three.
+        // Up to two quotes may precede the closing three.
         for (int i = 0; i < 2 && peek() == quote; ++i) {
           ++at_;
         }
@@ -119,7 +119,7 @@ class Measure {
     return c != '\0' && std::string_view(" \t\r\n.=[]{},#\"'").find(c) == std::string_view::npos;
   }
 
-  /// Dotted parts of the key that stands here.
+  /// Moves behind the key at this position and returns its number of dotted parts.
   std::size_t key(std::size_t around) {
     std::size_t parts = 0;
     const std::size_t begin = at_;

@@ -173,7 +173,8 @@ class Search {
     add(name, std::move(text), std::move(hints));
   }
 
-  /// The candidate's score; none if it was tried before, is rejected, or exceeds its share of candidates.
+  /// The candidate's score; none if it was tried before, is rejected, or if `share` of the candidates are tried
+  /// already.
   std::optional<double> try_parts(const Parts& parts, double share) {
     std::vector<std::pair<std::string, std::uint32_t>> texts;
     std::uint32_t bits = 0;
@@ -214,7 +215,7 @@ class Search {
   }
 
   void try_pairs() {
-    // In order of the sum of ranks: best and second best first.
+    // In order of the sum of the two features' ranks: the best with the second best comes first.
     for (std::size_t sum = 1; sum + 2 < 2 * best_.size(); ++sum) {
       for (std::size_t i = 0; i <= sum; ++i) {
         const std::size_t j = sum - i;

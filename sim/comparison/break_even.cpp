@@ -176,7 +176,8 @@ class Sampler {
   double scatter_ = 0;
 };
 
-/// The outermost points up to which, and from which, all points have the sign of their end by more than the scatter.
+/// Sets `from` to the last point of the first run of points that differ from 1 by more than the scatter, with the sign
+/// of the lower end; `to` likewise from the upper end. Without such points: the ends.
 void find_ends(const std::vector<CostPoint>& points, double scatter, BreakEven& result) {
   const auto clear = [&](const CostPoint& point, const CostPoint& end) {
     return std::abs(point.speed_up - 1) > scatter && pays(point.speed_up) == pays(end.speed_up);

@@ -121,7 +121,7 @@ std::string value_text(const ParameterValue& value) {
 
 /// One table of the file.
 struct Section {
-  std::string name;  ///< "": what stands before all tables
+  std::string name;  ///< "": the keys before the first table
   std::string lines;
 };
 

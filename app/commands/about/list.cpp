@@ -21,8 +21,9 @@ namespace rayreplay::app {
 namespace {
 
 constexpr const char* kMachine = "machine";
-constexpr const char* kKeys = "keys";        // of experiments
-constexpr const char* kMetrics = "metrics";  // likewise
+// Kinds that are no models: keys and metrics of experiments.
+constexpr const char* kKeys = "keys";
+constexpr const char* kMetrics = "metrics";
 
 /// A shipped machine as a model for `list` and `describe`: its text is its file, with every figure's source.
 ModelDescription describe_machine(const std::string& name) {

@@ -302,7 +302,7 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
   }
   experiment::Workbench bench = opened.bench();
   const experiment::Experiment experiment = opened.open();
-  std::shared_ptr<const experiment::Structure> built;  // keeps it alive: evaluated once
+  std::shared_ptr<const experiment::Structure> built;  // kept until the run, so that it is built once
   std::unique_ptr<report::CacheFile> elements;
   if (options.elements) {
     elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);

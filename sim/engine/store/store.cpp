@@ -304,7 +304,7 @@ class Store::Impl {
   StoreOptions options_;
   std::mutex mutex_;
   std::uint64_t total_ = 0;   ///< bytes, as far as this process knows
-  std::uint64_t unseen_ = 0;  ///< written since the folder was looked at
+  std::uint64_t unseen_ = 0;  ///< bytes written since the folder was read
   bool off_ = false;
   std::set<std::string> told_;
   std::mutex clock_mutex_;

@@ -96,7 +96,7 @@ struct LocalPool::State {
   const Plan* plan;
   Work work;
   std::uint64_t memory_bytes;
-  tbb::global_control parallelism;  ///< allows more threads than cores if asked for
+  tbb::global_control parallelism;  ///< allows more threads than cores
   tbb::task_arena arena;            ///< shared by all threads
   std::uint32_t threads;
   std::uint64_t workers;
@@ -129,7 +129,7 @@ struct LocalPool::State {
   /// `to_itself`: parallel loops use this thread alone. An exception becomes the result's error.
   void evaluate(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool one_by_one);
   [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
-  /// Takes and leaves with the lock held.
+  /// The lock is held at the call and at the return.
   void evaluate_alone(Prepared& prepared, Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   void adjust(bool found_memory);
   [[nodiscard]] bool keeps_to_itself(const Task& task);
