@@ -1,4 +1,6 @@
 // Numbers from random bits (base/split_mix.hpp), the same on every machine.
+//
+// Contract: pure functions of 64 uniform random bits. O(1).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // RAII owner of a POSIX file descriptor, and complete writes to one.
+//
+// Contract: the destructor closes the file; moving transfers it. Errors are returned as errno; nothing is thrown.
 #pragma once
 
 #include <cerrno>

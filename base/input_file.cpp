@@ -50,7 +50,7 @@ const char* kind_of(mode_t mode) {
               {fmt::format("cannot read the {}", noun), path.string(), std::strerror(error), "", fix});
 }
 
-/// Appends at most `most` bytes; 0, or the errno.
+/// Appends until the text has `most` bytes or the file ends. Returns 0 or the errno.
 int read_more(int file, std::string& text, std::uint64_t most) {
   while (text.size() < most) {
     const std::size_t before = text.size();
@@ -96,7 +96,7 @@ std::string read_text_file(const fs::path& path, std::uint64_t most_bytes, std::
   std::string text;
   int error = 0;
   if (input.bytes <= most_bytes) {
-    // One byte more, to see that it ends.
+    // One byte more than the limit, to detect a file that has grown beyond it.
     error = read_more(input.file.get(), text, most_bytes + 1);
   }
   if (error != 0) {

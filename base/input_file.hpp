@@ -1,6 +1,6 @@
 // Opening of input files that a user names: regular files only, with a limit of size.
 //
-// Contract: a FIFO, a device or a folder is refused at once: opening never waits for a writer, and reading ends. A
+// Contract: a FIFO, a device or a folder is refused at once, so neither opening nor reading waits for a writer. A
 // symbolic link is followed. Every failure is an Error of kind Input that names the file; `noun` is what the error
 // calls it ("settings", "swizzle"). The size is checked on opening and again while reading, as a file may grow.
 #pragma once

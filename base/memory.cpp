@@ -75,8 +75,8 @@ std::uint64_t left_in_group(const fs::path& group, const GroupFiles& files) {
   return less(*limit, less(*used, cached));
 }
 
-/// The limit of every parent group also applies to this process. In a container the parents of the container's group
-/// are invisible, and that group is the mount point whatever the path: the walk ends there.
+/// The least of the limits of the group and of all its parents. Inside a container, the container's own group is the
+/// mount point, whatever the path says, and its parents are invisible.
 std::uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const GroupFiles& files) {
   std::uint64_t least = left_in_group(mount, files);
   fs::path at = mount;

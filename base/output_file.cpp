@@ -36,7 +36,7 @@ void write_or_fail(int descriptor, std::string_view bytes, const fs::path& path)
   }
 }
 
-/// 0, or the errno. Without `overwrite` another process may have made the file meanwhile: it stays then.
+/// Returns 0 or the errno. Without `overwrite`, a file that another process has made meanwhile is kept.
 int move_into_place(const fs::path& from, const fs::path& to, bool overwrite) {
   if (overwrite) {
     return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
@@ -47,7 +47,7 @@ int move_into_place(const fs::path& from, const fs::path& to, bool overwrite) {
   if (errno == EEXIST || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)) {
     return errno;
   }
-  // A file system without that: link() fails where the name is taken.
+  // The file system has no RENAME_NOREPLACE. link() fails if the name is taken.
   if (::link(from.c_str(), to.c_str()) == 0) {
     ::unlink(from.c_str());
     return 0;

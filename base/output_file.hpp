@@ -4,9 +4,9 @@
 // does not. It creates the temporary beside it (base/temporary.hpp: a random name, never through a link, locked while
 // it lives) and removes what killed processes left of the same output. The caller writes to `descriptor()`; `commit()`
 // flushes it to disk and renames it into place; without commit the destructor removes the temporary. A failed write,
-// such as a full disk, thus leaves the old file, if any, as it was. `OutputStream` is a std::ostream to it whose failed
-// writes throw Output. `write_file` does all of it for text and bytes held in memory; to a device or a pipe, such as
-// /dev/stdout, it writes straight.
+// such as a full disk, thus leaves the old file, if any, as it was. `OutputStream` is a std::ostream that writes to an
+// `OutputFile`; its failed writes throw Output. `write_file` writes a text from memory in the same steps; a device or a
+// pipe, such as /dev/stdout, is written directly.
 //
 // The process keeps a list of unfinished temporaries, so that a handler of termination can remove them
 // (`remove_unfinished_outputs`).

@@ -1,4 +1,6 @@
 // Reports to a sink of progress that may be null (base/progress.hpp).
+//
+// Contract: a null sink is ignored. Thread-safe where the sink is.
 #pragma once
 
 #include <cstdint>

@@ -35,14 +35,14 @@ struct Temporary {
 [[nodiscard]] Temporary create_temporary_file(const std::filesystem::path& output);
 [[nodiscard]] Temporary create_temporary_folder(const std::filesystem::path& output);
 
-/// Abandoned temporary files of this output.
+/// Removes abandoned temporary files of this output.
 void remove_leftovers(const std::filesystem::path& output) noexcept;
 
-/// Calls `remove` for each abandoned folder with a name that `is_wanted` takes, and holds its lock meanwhile.
+/// Calls `remove` for each abandoned folder whose name `is_wanted` accepts, and holds the folder's lock meanwhile.
 void visit_abandoned_folders(const std::filesystem::path& parent,
                              const std::function<bool(const std::string& name)>& is_wanted,
                              const std::function<void(const std::filesystem::path&)>& remove);
-/// The same for temporaries of one output.
+/// The same for the temporary folders of one output.
 void visit_abandoned_folders(const std::filesystem::path& output,
                              const std::function<void(const std::filesystem::path&)>& remove);
 

@@ -32,7 +32,7 @@ std::string shown(std::string_view text, bool keep_line_ends) {
   return result;
 }
 
-/// `fill` appends what stands for a sequence that is not UTF-8.
+/// `fill` appends the replacement of a sequence that is not UTF-8.
 template <class Fill>
 std::string made_valid(std::string_view text, const Fill& fill) {
   std::string result;

@@ -1,14 +1,14 @@
 // Text from outside: whether it is UTF-8, and how it is made safe to show and to store.
 //
 // Contract: names, keys, paths and arguments come from files, applications and the command line, and may hold any
-// bytes. Three forms, each total (no error, every input has one) and the identity on text that needs nothing:
+// bytes. There are three forms. Each is defined for every input (no errors) and leaves ordinary text unchanged:
 //   printable     for a terminal, a table, a message: control characters (C0, DEL, C1), line breaks, marks of direction
 //                 and other invisible format characters, and bytes that are not UTF-8 are written out: \x1b, \u{202e},
 //                 \xff. The result is UTF-8 and moves no cursor.
 //   as_utf8       for JSON, HTML, HDF5 and SQLite, and for paths in any UTF-8 text: bytes that are not UTF-8 are
 //                 written out as \xff.
 //   replaced      for names that an application gave: each sequence that is not UTF-8 becomes U+FFFD.
-// A backslash stays as it is: the forms are for reading, not for turning back.
+// A backslash is not escaped: the forms are for display and cannot be reversed.
 #pragma once
 
 #include <cstddef>

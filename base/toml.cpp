@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kShownBytes = 60;
 
-/// Measures a document, following TOML 1.0. A syntax error is left to the library: it stops there, so nothing behind it
-/// is ever built.
+/// Checks the nesting depth of a document, following TOML 1.0. Syntax errors are left to the library, which stops at
+/// the first one and builds nothing after it.
 class Measure {
  public:
   Measure(std::string_view text, const std::string& source, std::string_view what, ErrorKind kind)
@@ -30,7 +30,7 @@ class Measure {
   }
 
  private:
-  /// An array or inline table that is open, with the depth around it.
+  /// An array or inline table whose end is not reached yet. `outside`: the depth around it.
   struct Open {
     bool is_table;
     std::size_t outside;
@@ -51,8 +51,8 @@ class Measure {
     }
   }
 
-  /// The rest of a line that may hold a comment and nothing else. The library may take other texts for keys: they are
-  /// measured by the characters that every nesting needs.
+  /// Skips the rest of a line, which may hold only a comment. The library may parse other text there as keys: its depth
+  /// is at most the number of dots and opening brackets.
   void skip_rest() {
     skip_blanks();
     const std::size_t start = at_;
@@ -87,7 +87,7 @@ class Measure {
     }
   }
 
-  /// Behind the closing quote, or the end of the line where a text of one line is not closed.
+  /// Moves behind the closing quote, or to the end of the line if a one-line text is not closed.
   void skip_string() {
     const char quote = text_[at_];
     const bool several_lines = peek(1) == quote && peek(2) == quote;
@@ -101,7 +101,7 @@ class Measure {
         return;
       } else if (several_lines && c == quote && peek(1) == quote && peek(2) == quote) {
         at_ += 3;
-        // Up to two quotes may stand before the closing three.
+        // Up to two quotes may precede the closing three.
         for (int i = 0; i < 2 && peek() == quote; ++i) {
           ++at_;
         }
@@ -119,7 +119,7 @@ class Measure {
     return c != '\0' && std::string_view(" \t\r\n.=[]{},#\"'").find(c) == std::string_view::npos;
   }
 
-  /// Dotted parts of the key that stands here.
+  /// Moves behind the key at this position and returns its number of dotted parts.
   std::size_t key(std::size_t around) {
     std::size_t parts = 0;
     const std::size_t begin = at_;
@@ -164,7 +164,7 @@ class Measure {
   void statement() {
     const std::size_t parts = key(header_depth_);
     if (peek() != '=') {
-      skip_rest();  // no TOML
+      skip_rest();  // a syntax error
       return;
     }
     ++at_;

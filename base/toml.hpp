@@ -1,9 +1,9 @@
-// The one way by which text becomes TOML values: every settings file, and every TOML text of a trace or database.
+// Parser of all TOML text: settings files, and texts in traces and databases.
 //
-// Contract: the text is measured before the TOML library sees it, because the library, and everything that walks
-// through a document, recurses once a level and would run out of stack. Depth counts tables: the dotted parts of
-// headers and keys, and arrays and inline tables inside one another. Errors are Usage, or of the kind asked for, with
-// file, line, what was found, what was expected and a fix. O(length).
+// Contract: the nesting depth is checked before the TOML library parses the text, because the library, and all code
+// that walks through a document, recurses once a level and could exhaust the stack. Depth counts tables: the dotted
+// parts of headers and keys, and arrays and inline tables inside one another. Errors are Usage, or of the kind asked
+// for, with file, line, what was found, what was expected and a fix. O(length).
 #pragma once
 
 #include <cstddef>

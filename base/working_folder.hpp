@@ -1,4 +1,6 @@
 // The folder that relative paths start from.
+//
+// Contract: one call of the system. Errors: `kind`, with the remedy.
 #pragma once
 
 #include "base/error.hpp"

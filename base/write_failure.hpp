@@ -1,4 +1,4 @@
-// What the user can do about an output that the system refuses.
+// Remedies for outputs that the system refuses, as text for error messages.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@
 namespace rayreplay::console {
 namespace {
 
-/// The place of an error, without line breaks. Places in formulas keep two: they end with "…, column N:", a line with
-/// the text, and a line with a mark.
+/// The place of an error, without line breaks. Only places in formulas keep two line breaks, because they end with
+/// "…, column N:", a line with the text, and a line with a mark.
 std::string safe_place(std::string_view where) {
   constexpr std::string_view kLine = "\n  ";
   const auto mark = where.rfind(kLine);

@@ -60,7 +60,7 @@ struct CacheResult {
   std::string builder, layout, node_order, vertex_order;  ///< resolved specs; "" for imported traces
   std::string schedule, warp_traversal;                   ///< resolved specs
   std::string packing;                                    ///< resolved spec, completed by the packing stage
-  bool scheduled = true;                                  ///< false: imported, in the order of the file
+  bool scheduled = true;                                  ///< false: an imported trace, in the order of the file
   bool captured_sms = false;                              ///< SMs are the captured ones
   std::string schedule_note;  ///< assumptions of the schedule, why `auto` did not take the captured one, keys of the
                               ///< packing without effect; "": none

@@ -1,4 +1,6 @@
 // Cache analysis of a memory trace, possibly from a named pipe.
+//
+// Contract: as sim/caching/cache.hpp.
 #pragma once
 
 #include <string>

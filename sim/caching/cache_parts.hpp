@@ -14,7 +14,7 @@ namespace rayreplay::experiment {
 [[nodiscard]] memory::CacheGeometry l1_of(const machine::Machine& machine);
 [[nodiscard]] memory::CacheGeometry l2_of(const machine::Machine& machine);
 
-/// Largest payload, shader record, pixel and load of the options.
+/// Upper limit of the sizes of payload, shader record, pixel and load, in bytes.
 inline constexpr std::uint32_t kMostSize = 4096;
 
 /// True if transactions need their lanes' requests.
@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kMostSize = 4096;
 /// Starts of windows 1 …: floor(i · requests / windows).
 [[nodiscard]] std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows);
 
-/// Forwards a stream; Usage as soon as windows of that many requests exceed kMostWindows.
+/// Forwards a stream; Usage as soon as its time windows of `window_requests` requests are more than kMostWindows.
 class WindowGuard : public memory::TransactionSink {
  public:
   /// 0 requests: no limit.
@@ -40,7 +40,7 @@ class WindowGuard : public memory::TransactionSink {
   memory::TransactionSink* inner_;
 };
 
-/// All options but the windows' limits. `pixels`: of the frame buffer.
+/// All options except the windows' limits. `pixels`: number of pixels of the frame buffer.
 [[nodiscard]] memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResult& result,
                                                   const memory::CoalesceOptions& coalescing, std::uint64_t pixels);
 

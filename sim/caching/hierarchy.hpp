@@ -1,4 +1,6 @@
 // The caches under analysis: an L1 for each SM, one L2 for all.
+//
+// Contract: plain data; the analyses check it.
 #pragma once
 
 #include <string>

@@ -2,8 +2,8 @@
 //
 // Contract: accesses of an imported memory trace are accounted like those of a launch (instructions.hpp): a lane's
 // vertices count for the face whose index triple the same lane of the same warp of the same SM loaded last. Memory is
-// bounded to kWarps warps, more than a GPU holds at a time. The least recently used one is dropped; its next vertices
-// then count for themselves. O(1) a warp instruction.
+// bounded to kWarps warps, more than a GPU holds at a time. The least recently used warp is evicted; its vertices
+// then count as vertices until the lane loads the next index triple. O(1) a warp instruction.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class LaneFaces {
   };
 
   std::uint32_t warp_size_;
-  std::list<Warp> warps_;  ///< used last comes first
+  std::list<Warp> warps_;  ///< most recently used first
   std::unordered_map<std::uint64_t, std::list<Warp>::iterator> places_;
 };
 

@@ -30,7 +30,7 @@ constexpr const char* kCandidate = "candidate";  ///< name of the candidate hint
 /// How many features are combined: at least this many, plus one for each `kCandidatesAFeature` candidates.
 constexpr std::size_t kBestFeatures = 6;
 constexpr std::size_t kCandidatesAFeature = 16;
-/// Shares of the candidates that may have one feature, and at most two.
+/// Limits of the candidates with one feature, and of those with one or two, as shares of all.
 constexpr double kShareOfOne = 0.6;
 constexpr double kShareOfTwo = 0.9;
 
@@ -173,7 +173,8 @@ class Search {
     add(name, std::move(text), std::move(hints));
   }
 
-  /// The candidate's score; none if it was tried before, is rejected, or exceeds its share of candidates.
+  /// The candidate's score; none if it was tried before, is rejected, or if `share` of the candidates are tried
+  /// already.
   std::optional<double> try_parts(const Parts& parts, double share) {
     std::vector<std::pair<std::string, std::uint32_t>> texts;
     std::uint32_t bits = 0;
@@ -214,7 +215,7 @@ class Search {
   }
 
   void try_pairs() {
-    // In order of the sum of ranks: best and second best first.
+    // In order of the sum of the two features' ranks: the best with the second best comes first.
     for (std::size_t sum = 1; sum + 2 < 2 * best_.size(); ++sum) {
       for (std::size_t i = 0; i <= sum; ++i) {
         const std::size_t j = sum - i;

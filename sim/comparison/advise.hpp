@@ -54,7 +54,7 @@ struct AdviseResult {
   double seconds = 0;           ///< wall clock of the search, the only result that is not reproducible
 };
 
-/// `order`: the packing of threads at launch.
+/// `order`: the launch's threads in warps.
 [[nodiscard]] AdviseResult advise(const trace::Trace& trace, const Resolved& configuration,
                                   const scheduler::WarpAssignment& order, const AdviseOptions& options);
 

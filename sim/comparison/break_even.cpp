@@ -104,7 +104,7 @@ std::vector<std::size_t> changes_in(const std::vector<CostPoint>& points) {
 /// Noisy curves. Both passes are logarithmic in a call's cost, or linear near cost 0.
 class Sampler {
  public:
-  /// Samples between two points, one that pays and one that does not.
+  /// Times samples between two points on opposite sides of a speed-up of 1.
   Sampler(const CostCurves& curves, const CostPoint& low, const CostPoint& high)
       : curves_(curves), geometric_(curves.cost_now + low.instructions >= 1), points_{low, high} {
     const double lowest = scale(low.instructions), highest = scale(high.instructions);
@@ -122,7 +122,7 @@ class Sampler {
   [[nodiscard]] double scatter() const {
     return scatter_;
   }
-  /// Between the two, with the spacing of the samples.
+  /// The middle of a and b on the scale of the samples (logarithmic or linear).
   [[nodiscard]] double middle(double a, double b) const {
     return unscale((scale(a) + scale(b)) / 2);
   }
@@ -176,7 +176,8 @@ class Sampler {
   double scatter_ = 0;
 };
 
-/// The outermost points up to which, and from which, all points have the sign of their end by more than the scatter.
+/// Sets `from` to the last point of the first run of points that differ from 1 by more than the scatter, with the sign
+/// of the lower end; `to` likewise from the upper end. Without such points: the ends.
 void find_ends(const std::vector<CostPoint>& points, double scatter, BreakEven& result) {
   const auto clear = [&](const CostPoint& point, const CostPoint& end) {
     return std::abs(point.speed_up - 1) > scatter && pays(point.speed_up) == pays(end.speed_up);

@@ -63,7 +63,7 @@ Charges with_live_bytes(Charges charges, double live) {
   return charges;
 }
 
-/// The bound's sums in the form of a replay. A call is weighted with plain's warp events of it.
+/// The bound's sums in the form of a replay. The weight of a call is its mean weight in plain's replay.
 simt::ReplayResult as_replay(const scheduler::SegmentBound& bound, const simt::ReplayResult& plain) {
   simt::ReplayResult replay;
   replay.warp_size = plain.warp_size;
@@ -89,7 +89,7 @@ std::size_t call_index(const simt::CallTally& call) {
   return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
 }
 
-/// Needs of those warp events, and every ray's visits.
+/// Resources that the replay's warp events and all rays' visits need.
 machine::Job needs_of(const simt::ReplayResult& replay, const machine::Costs& costs, std::uint64_t rays,
                       double extra_per_hit) {
   machine::Job sum;

@@ -199,8 +199,8 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
                ? bit(stage("input"))
                : taken_by(one, [&](const std::string& key) { return experiment.settings->flag(key); });
   };
-  StageMask listed = 0;  // needed by the outputs, if no result were kept
-  StageMask needed = 0;  // needed with the results kept now
+  StageMask listed = 0;  // stages that the outputs need if no result is kept
+  StageMask needed = 0;  // stages that they need beside the results kept now
   std::vector<StageForecast> all(stage_count());
   for (std::size_t i = stage_count(); i-- > 0;) {
     const auto stage = static_cast<Stage>(i);

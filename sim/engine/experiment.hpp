@@ -26,7 +26,7 @@ struct Experiment {
   [[nodiscard]] const Key& key(Stage stage) const {
     return keys.stages[index_of(stage)];
   }
-  /// Zeros where the input has no launch of the number.
+  /// Zeros if the input has no launch with the number of the key `launch`.
   [[nodiscard]] LaunchFacts launch() const {
     const auto number = static_cast<std::size_t>(settings->integer("launch"));
     return number < facts->launches.size() ? facts->launches[number] : LaunchFacts{};
@@ -36,8 +36,8 @@ struct Experiment {
 struct Failure {
   ErrorKind kind = ErrorKind::Internal;
   ErrorInfo info;
-  std::uint64_t needed_bytes =
-      0;  ///< not 0: the run exceeded `limit_memory`; a lower bound of the memory that it needs
+  /// Not 0: the run exceeded `Evaluator::limit_memory`; a lower bound of the memory that it needs.
+  std::uint64_t needed_bytes = 0;
 };
 
 /// The result of a stage for one experiment.

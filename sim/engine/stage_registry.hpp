@@ -28,8 +28,8 @@ struct StageCode {
   bool of_accesses = false;      ///< also of memory traces, which have neither threads nor a scene
   bool gives_result = false;     ///< to other stages, under the stage's key; its numbers have a key of their own
   const char* stored = nullptr;  ///< kind of the result in the store; null: it is not stored
-  /// For memory traces: the settings that the stage reads, in place of its keys and of all stages it takes but
-  /// `input`.
+  /// For memory traces: all settings that the result depends on, as text. In the stage's hash it replaces the stage's
+  /// keys and the hashes of all stages it takes except `input`.
   std::string (*reads_of_accesses)(const Settings&) = nullptr;
 };
 

@@ -113,7 +113,7 @@ memory::CacheGeometry geometry_of(const Settings& settings, const std::string& l
   return geometry;
 }
 
-/// `captured`: the trace's; 0: none.
+/// The warp size of the settings, of the trace (`captured`; 0: none) or of the machine: the first that is set.
 std::uint32_t warp_size_of(const Settings& complete, std::uint32_t captured) {
   const std::uint32_t asked = small(complete, "warp_size");
   return asked != 0 ? asked : captured != 0 ? captured : small(complete, "machine.warp_size");

@@ -1,8 +1,8 @@
 // Memory of a traversed batch of rays, estimated from a sample.
 //
 // Contract: deep or overlapping scenes make a hundred times as many accesses per ray as common ones. `batch_bytes`
-// traces a sample (one thread in so many; one ray in a hundred, at most about 256) and scales it to the largest batch
-// of the launch. Deterministic. Errors: those of traversals.
+// traces the rays of some threads, evenly spaced over the launch (at least 16; about one ray in 128, at most about
+// 256), and scales their bytes to the largest batch of the launch. Deterministic. Errors: those of traversals.
 #pragma once
 
 #include <cstdint>

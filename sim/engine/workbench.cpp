@@ -13,7 +13,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-/// Finds the devices that ran something since the start of the watch.
+/// Finds the devices that ran a stage since construction.
 class DeviceWatch {
  public:
   explicit DeviceWatch(const Accelerator* accelerator) : accelerator_(accelerator) {
@@ -28,7 +28,7 @@ class DeviceWatch {
     if (accelerator_ != nullptr) {
       for (const StageRecord& record : accelerator_->records()) {
         if (std::ranges::find(before_, record) != before_.end()) {
-          continue;  // nothing ran since
+          continue;  // it ran nothing since then
         }
         if (record.device == kProcessor) {
           processor = true;

@@ -1,9 +1,9 @@
 // What a stage computes with: results of other stages, memory, devices, the store.
 //
 // Contract: a workbench serves one call of the evaluator or one command. `shared` takes a result from memory or makes
-// it; a result that failed fails again for every user of this workbench without a new attempt. `numbers` returns the
-// metrics of one stage for experiments of one group (ExperimentKeys::groups), one result each, in order. Throws only
-// Internal errors and exceptions that are no rayreplay::Error (a cancelled run).
+// it; after a failure it throws the same exception at every further call, without another attempt. `numbers` returns
+// the metrics of one stage for experiments of one group (ExperimentKeys::groups), one result each, in order. Throws
+// only Internal errors and exceptions that are no rayreplay::Error (a cancelled run).
 #pragma once
 
 #include <exception>

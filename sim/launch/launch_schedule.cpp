@@ -23,7 +23,7 @@ std::string reason_not_captured(const Placement& placement, const machine::WorkP
   for (std::size_t queue = 0; queue < plan.queues(); ++queue) {
     used += plan.queue_begin[queue] != plan.queue_begin[queue + 1] ? 1U : 0U;
   }
-  return used > 1 || plan.queues() == 1 ? "" : "the capture saw one SM alone, as software devices have";
+  return used > 1 || plan.queues() == 1 ? "" : "the capture has a single SM, as those of software devices";
 }
 
 class Scheduler {
@@ -43,12 +43,12 @@ class Scheduler {
         if (reason.empty()) {
           return finished();
         }
-        add_note("not by the captured SMs: " + reason);
+        add_note("the captured SMs are not used: " + reason);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::Missing && error.kind() != ErrorKind::Usage) {
           throw;
         }
-        add_note(std::string("not by the captured SMs: ") + error.what());
+        add_note(std::string("the captured SMs are not used: ") + error.what());
       }
     }
     take(kLaunch);

@@ -4,9 +4,10 @@
 // rays with the same index in their thread run together, packed into the lowest lanes. Candidates for which shaders
 // decide are answered as in the trace (traversal/observed.hpp); `unobserved` counts those without a record. Batches are
 // whole warps with about `batch_rays` rays: memory is the trace, the structure, and one batch with its accesses. Random
-// choices by a ray's place, and the queue of persistent warps, restart with each batch. Row 0 is the trace itself
-// (`observed`), with counts of shader calls only. Deterministic except for `seconds`. Errors: those of the structure
-// (bvh/bvh.hpp) and of the models; Missing if the trace has no scene, or does not say which structure the launch used.
+// choices, which depend on a ray's position in its batch, and the queue of persistent warps restart with each batch.
+// Row 0 is the trace itself (`observed`), with counts of shader calls only. Deterministic except for `seconds`. Errors:
+// those of the structure (bvh/bvh.hpp) and of the models; Missing if the trace has no scene, or does not say which
+// structure the launch used.
 //
 // Agreement: rays whose end is in the trace (Miss, ClosestHit, and ImplicitHit of rays that skip it) are `compared`. A
 // ray counts in `agreed` if it misses where the trace's did, hits the object of its ClosestHit event, or hits anything

@@ -155,7 +155,8 @@ void complete_spec(const ExperimentParameter& parameter, const Values& given, Se
   }
 }
 
-/// Both keys stand in complete settings; the default number of steps does not exclude counted ones.
+/// Usage if steps_per_ray is set together with replay_steps. Its default value is not an error, because complete
+/// settings, which may be completed again, hold both keys.
 void check_steps(const Values& values, const Values& given) {
   constexpr const char* kSteps = "scheduler.steps_per_ray";
   constexpr const char* kReplay = "scheduler.replay_steps";

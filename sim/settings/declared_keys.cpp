@@ -203,7 +203,7 @@ void add_replay(List& list) {
             "Which of a warp's pending calls runs next")
       .flag("--policy", kReplay, "NAME");
   list.whole("default_cost", 1, "cycles", 0, kMostWhole, kSimt | kModel,
-             "Cycles of a shader call where costs says nothing: weights of SIMT efficiency")
+             "Cycles of a call of a shader that is not in the table costs: its weight in SIMT efficiency")
       .flag("--default-cost", kReplay);
   list.whole("registers_per_thread", 64, "registers", 1, kMostRegisters, kModel | kStream,
              "Registers of a thread: decide how many warps an SM holds")
@@ -257,7 +257,8 @@ void add_scheduler(List& list) {
       .choices({"default", "spirv", "captured"})
       .flag("--cost-source", kSchedulers);
   list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,
-            machine::kMostCyclesPerInstruction, kModel, "Latency where only instructions are known")
+            machine::kMostCyclesPerInstruction, kModel,
+            "Latency of a call per instruction, where only its instructions are known")
       .flag("--cycles-per-instruction", kSchedulers);
   list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMostSteps, kModel,
             "Visits (nodes and leaves) of a ray, the same for all")
@@ -312,7 +313,7 @@ void add_stream(List& list) {
 
 void add_caches(List& list) {
   const char* const kind = memory::CacheModel::kModelKind;
-  list.inherit("cache.l1.bytes", "machine.l1_bytes", kCache, "L1 of an SM that is asked about; 0: there is none");
+  list.inherit("cache.l1.bytes", "machine.l1_bytes", kCache, "Size of the analysed L1 of each SM; 0: no L1");
   list.inherit("cache.l1.line_bytes", "machine.l1_line_bytes", kStream | kCache,
                "Line of the L1; accesses are coalesced into it");
   list.inherit("cache.l1.ways", "machine.l1_ways", kCache, "Ways of the L1; 0: fully associative");
@@ -321,7 +322,7 @@ void add_caches(List& list) {
   list.spec("cache.l1.model", "lru", kind, kCache,
             "Cache model of the L1s; default for stores: write=through,allocate=false")
       .flag("--l1-model", kCaches);
-  list.inherit("cache.l2.bytes", "machine.l2_bytes", kCache, "L2 that is asked about; 0: there is none");
+  list.inherit("cache.l2.bytes", "machine.l2_bytes", kCache, "Size of the analysed L2; 0: no L2");
   list.inherit("cache.l2.line_bytes", "machine.l2_line_bytes", kCache, "Line of the L2");
   list.inherit("cache.l2.ways", "machine.l2_ways", kCache, "Ways of the L2; 0: fully associative");
   list.inherit("cache.l2.sector_bytes", "machine.l2_sector_bytes", kCache, "Sector of the L2");
@@ -329,7 +330,8 @@ void add_caches(List& list) {
             "Cache model of the L2; default for stores: write=back,allocate=true")
       .flag("--l2-model", kCaches);
   list.text("cache.l2_feed", "misses", kCache,
-            "What the L2 gets: what the L1s ask for (misses), or every access (all, as von Buelow et al. 2023)")
+            "Accesses of the L2: fills and stores of the L1s (misses), or every transaction (all, as von Buelow et al. "
+            "2023)")
       .choices({"all", "misses"})
       .flag("--l2-feed", kCaches);
   list.spec("cache.reuse_engine", "bitmap", memory::ReuseEngine::kModelKind, kReuse, "Engine of reuse distances")

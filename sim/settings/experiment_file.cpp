@@ -66,7 +66,7 @@ class Reader {
     }
   }
 
-  /// `shader_costs.metal = {issue = 40, latency = 400}`, or with counts of blocks.
+  /// True for `shader_costs.metal = {issue = 40, latency = 400}`, and for the form with counts of blocks.
   static bool is_hand_cost(const std::string& path, const toml::table& table) {
     constexpr std::array<std::string_view, 4> kWords = {"issue", "latency", "blocks", "calls"};
     return path.starts_with("shader_costs.") && std::ranges::any_of(table, [&](const auto& item) {
@@ -83,7 +83,7 @@ class Reader {
     try {
       cost = machine::parse_shader_costs(text.str(), place).front();
     } catch (const Error& error) {
-      ErrorInfo info = error.info();  // line numbers count from this table
+      ErrorInfo info = error.info();  // its line numbers are relative to this table
       info.where = place;
       throw Error(error.kind(), info);
     }
@@ -121,7 +121,7 @@ std::string value_text(const ParameterValue& value) {
 
 /// One table of the file.
 struct Section {
-  std::string name;  ///< "": what stands before all tables
+  std::string name;  ///< "": the keys before the first table
   std::string lines;
 };
 

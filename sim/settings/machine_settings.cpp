@@ -18,7 +18,7 @@ namespace {
 using machine::Machine;
 using machine::MachineField;
 
-/// The stages that read a key, without those that read a key which inherits from it.
+/// The stages that read the key itself; readers of keys that inherit from it are not included.
 const char* readers_of(const MachineField& field) {
   constexpr std::array kTimeAndStream = {"sms", "warp_size", "resident_warps", "registers"};
   constexpr std::array kStream = {
@@ -35,7 +35,7 @@ std::string key_of(const MachineField& field) {
   return std::string("machine.") + field.key;
 }
 
-/// Numbers and truth values; texts about the machine are no keys.
+/// Fields that are keys: numbers and truth values, not descriptive texts.
 const std::vector<MachineField>& fields() {
   static const std::vector<MachineField> list = [] {
     std::vector<MachineField> made(machine::machine_fields().begin(), machine::machine_fields().end());

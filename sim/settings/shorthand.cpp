@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDashes = "--";
 
-/// Sets the cache of the machine (schedule) and the cache under study.
+/// Sets the cache of the machine, which decides latencies, and the analysed cache.
 void set_both(Settings& settings, const std::string& level, const std::string& part, std::uint64_t value,
               const std::string& where) {
   settings.set("machine." + level + "_" + part, static_cast<std::int64_t>(value), where);

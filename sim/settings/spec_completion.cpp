@@ -43,7 +43,7 @@ std::string of_registry(const std::string& text) {
   return Registry<Interface>::create(text).spec;
 }
 
-/// Checks the spec and returns it as written: parameters left out are the experiment's to decide.
+/// Checks the spec and returns it as written: the classification, not the registry, decides a missing leaf_size.
 template <class Interface>
 std::string checked_spec(const std::string& text) {
   static_cast<void>(of_registry<Interface>(text));
@@ -71,7 +71,7 @@ std::string auto_or_registry(const std::string& text) {
   return text == kAuto ? text : of_registry<Interface>(text);
 }
 
-/// A program without workloads keeps the text; the registry is asked without creating it.
+/// Completed by the descriptions of workloads, without creating one. If none is linked, the text is unchanged.
 std::string of_workload(const std::string& text) {
   std::vector<std::string> names;
   for (const ModelDescription& model : all_models()) {

@@ -2,8 +2,8 @@
 //
 // Contract: returns the spec with every parameter, as completed by the key's registry. "auto" stays where the key
 // allows it; a key without a model kind but with a grammar (hints) is checked. Results are cached by text, since a
-// sweep repeats them. Programs without workloads keep the text of workloads. Errors of the registries, without a place.
-// Thread-safe.
+// sweep repeats them. A program that is linked without workloads returns the text of a workload unchanged. Errors:
+// those of the registries, without a place. Thread-safe.
 #pragma once
 
 #include <string>

@@ -42,9 +42,9 @@ struct StageInfo {
   int rank = 0;  ///< place of its metrics in tables
   /// Keys in which experiments computed together may differ; "*": all keys that this stage reads itself.
   std::vector<std::string> varies{};
-  /// Runs of a sweep form one unit if they share the result of this stage; "": of this stage itself, except `varies`.
+  /// The stage whose result all runs of one unit of a sweep share; "": this stage, with the keys of `varies` ignored.
   std::string unit_shares{};
-  /// The stage with the largest weight among those that a run wants decides on its unit.
+  /// Of the stages that a run needs, the one with the largest weight decides the run's unit.
   int unit_weight = 0;
   std::string command{};     ///< the command that shows the result of a stage without metrics
   bool large_units = false;  ///< the shared part costs more than small units would gain

@@ -15,7 +15,7 @@ namespace rayreplay::experiment {
 [[nodiscard]] ParameterValue value_of(const toml::node& node, const std::string& key, const std::string& folder,
                                       const std::string& where);
 
-/// The text with every path in it changed: none for keys without files, and for machines given by name.
+/// Applies `change` to every path in the text. Keys without files, and machines given by name, have no paths.
 [[nodiscard]] std::string with_paths(const std::string& key, const std::string& text,
                                      const std::function<std::string(const std::string& path)>& change);
 

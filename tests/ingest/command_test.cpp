@@ -102,7 +102,7 @@ TEST_F(CaptureCommandTest, WhatTheLayerLeftIsIngested) {
   outcome = run("capture --force --keep-spool -o " + quoted("t.rrt") + " -- " + program + " 3");
   EXPECT_EQ(outcome.code, 14) << outcome.output;
   EXPECT_THAT(outcome.output,
-              HasSubstr("the application ended with exit code 3; what it had recorded is in the trace"));
+              HasSubstr("the application ended with exit code 3; the trace has its recording up to then"));
   EXPECT_TRUE(std::filesystem::exists(file("t.rrt.spool") / "1.rrspool"));
   // An earlier spool is not thrown away.
   outcome = run("capture -o " + quoted("u.rrt") + " -- true; mkdir " + quoted("v.rrt.spool") + "; " + RR_RAYREPLAY +

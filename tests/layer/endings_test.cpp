@@ -70,8 +70,8 @@ TEST_F(Endings, AFailureBehindALaunchIsToldBeforeTheTrace) {
   Outcome outcome = capture("exit-behind");
   EXPECT_EQ(outcome.code, 14);
   EXPECT_THAT(outcome.errors,
-              StartsWith("rayreplay: the application ended with exit code 7; what it had recorded is in "
-                         "the trace\n"));
+              StartsWith("rayreplay: the application ended with exit code 7; the trace has its recording up "
+                         "to then\n"));
   EXPECT_THAT(outcome.errors, HasSubstr("t.rrt: 1 launch, 256 rays, "));
   outcome = capture("crash-behind", {"--record", "off"}, false);
   EXPECT_EQ(outcome.code, 14);

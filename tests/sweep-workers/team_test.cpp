@@ -225,7 +225,7 @@ TEST_F(Ranks, FinishWhatIsLeftOfAnEarlierRun) {
 TEST_F(Ranks, OfAnotherSweepAreRefused) {
   const Plan other = small_plan("where = [\"default_cost < 6\"]\n", 1);
   ranks_[1].plan = &other;
-  EXPECT_THAT(act_all(), testing::AllOf(HasSubstr("rank 1"), HasSubstr("the sweep is another one")));
+  EXPECT_THAT(act_all(), testing::AllOf(HasSubstr("rank 1"), HasSubstr("the sweep differs")));
   EXPECT_EQ(kind_, ErrorKind::Usage);
   EXPECT_EQ(evaluated(), 0U);
 }

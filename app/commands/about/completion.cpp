@@ -17,8 +17,8 @@
 namespace rayreplay::app {
 namespace {
 
-/// The part of the script that does not depend on the words. `=` and `:` split words in bash, so the line is read here,
-/// and the part of the word before the last of them is cut from the results.
+/// The part of the script that does not depend on the words. bash splits words at `=` and `:`, so the function reads
+/// the line itself, and removes from the results what stands before the last `=` or `:`.
 constexpr const char* kFunction = R"(_rayreplay() {
   local line=${COMP_LINE:0:COMP_POINT} command=rayreplay previous= word list= key
   local token=${line##*[[:space:]]}

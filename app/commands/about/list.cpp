@@ -21,8 +21,9 @@ namespace rayreplay::app {
 namespace {
 
 constexpr const char* kMachine = "machine";
-constexpr const char* kKeys = "keys";        // of experiments
-constexpr const char* kMetrics = "metrics";  // likewise
+// Kinds that are no models: keys and metrics of experiments.
+constexpr const char* kKeys = "keys";
+constexpr const char* kMetrics = "metrics";
 
 /// A shipped machine as a model for `list` and `describe`: its text is its file, with every figure's source.
 ModelDescription describe_machine(const std::string& name) {
@@ -310,8 +311,8 @@ std::string keys_reference() {
       "default. *Read by*: [stages](stages.md). A default that is a key's name is that key's value.\n\n";
   text += markdown(keys_for_people());
   text +=
-      "\nFlags that set several keys, both those of `machine`, whose caches time the schedule, and those of `cache`,\n"
-      "which are asked about:\n\n";
+      "\nFlags that set several keys: those of `machine`, whose caches decide latencies and so the schedule, and\n"
+      "those of `cache`, the analysed caches:\n\n";
   for (const experiment::Shorthand& shorthand : experiment::shorthands()) {
     text += fmt::format("- `{} {}`: {}\n", shorthand.flag, shorthand.type, shorthand.text);
   }

@@ -355,7 +355,7 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
 int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const CaptureArguments& options,
                       bool record, const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
   log_failures(failures);
-  console::tell("what was recorded is kept in {}", quoted(spool.string()));
+  console::tell("the recording is kept in {}", quoted(spool.string()));
   if (!end.succeeded()) {
     console::tell("{}", end_text(end));
   }
@@ -390,13 +390,13 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     how.progress = progress.get();
     result = ingest::ingest(files, options.output.path, how);
   } catch (...) {
-    console::tell("what was recorded is kept: rayreplay ingest {} -o {}", quoted(spool.string()),
+    console::tell("the recording is kept: rayreplay ingest {} -o {}", quoted(spool.string()),
                   quoted(options.output.path));
     throw;
   }
   const bool failed = !facts.end->succeeded();
   if (failed && has_launches(result)) {
-    console::tell("{}; what it had recorded is in the trace", end_text(*facts.end));
+    console::tell("{}; the trace has its recording up to then", end_text(*facts.end));
   } else if (failed && !result.traces.empty()) {
     console::tell("{}", end_text(*facts.end));
   }
@@ -406,7 +406,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     return nothing_traced(result, facts);
   }
   if (!has_launches(result)) {
-    console::tell("what was recorded is kept in {}", quoted(spool.string()));
+    console::tell("the recording is kept in {}", quoted(spool.string()));
     throw no_launch(options.output.path);
   }
   settle_spool(spool, files, options);

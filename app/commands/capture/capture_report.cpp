@@ -161,7 +161,7 @@ void log_traces(const ingest::IngestResult& result) {
   }
   for (const ingest::SpoolSummary& spool : result.spools) {
     if (!spool.fault.empty()) {
-      console::tell("{} is passed over: {}", spool.path.string(), spool.fault);
+      console::tell("{} is skipped: {}", spool.path.string(), spool.fault);
     }
   }
   for (const ingest::TraceSummary& trace : result.traces) {

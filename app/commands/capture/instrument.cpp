@@ -243,7 +243,7 @@ void add_options(CLI::App& command, InstrumentArguments& o) {
       ->group(kRecords);
   command.add_flag("--gate", o.gate, "Record only while the control block's gate is open")->group(kSampling);
   text("--window", o.window, "X,Y,W,H", "Record only threads inside", kSampling);
-  add_value(command, "--every", o.every, "N", "Record only threads whose id is a multiple", kSampling)
+  add_value(command, "--every", o.every, "N", "Record only threads whose id is a multiple of N", kSampling)
       ->check(CLI::Range(1U, 0xFFFFFFFFU));
   command.add_flag("--observe-all", o.observe_all, "Trace calls get NoOpaque in place of Opaque")->group(kChanges);
   text("--opacity", o.opacity, "ADDRESS", "Opacity table, where the application has any-hit shaders", kChanges);

@@ -42,7 +42,7 @@ constexpr const char* kModel = "scheduler.model";
 constexpr std::array kMachineKeys = {experiment::kMachineName, "machine.sms", "machine.resident_warps",
                                      "machine.withheld_sms"};
 
-/// The requested model without a default hint: the advisor chooses the hint, and a complete spec has one.
+/// The requested model as a spec. A default `hint` is left out, because the advisor chooses the hint.
 std::string asked_model(const experiment::Settings& asked) {
   ModelSpec spec = parse_spec(asked.text(kModel));
   const std::string prefix = std::string(kModel) + ":";

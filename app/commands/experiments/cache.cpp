@@ -146,7 +146,7 @@ void log_distances(const CacheResult& result) {
   }
   for (const memory::LevelResult& level : result.analysis.levels) {
     if (level.histogram.accesses() > 0) {
-      console::note("reuse distances of the {} are taken all the same: its model {} needs them",
+      console::note("reuse distances of the {} are computed anyway: its model {} needs them",
                     report::kLevelNames[static_cast<std::size_t>(&level - result.analysis.levels.data())], level.model);
     }
   }
@@ -269,8 +269,7 @@ void log_unused_keys(const CacheArguments& options, const Settings& settings) {
     }
   }
   if (!unused.empty()) {
-    warn(fmt::format("the configuration says what means nothing to an imported memory trace and is not used: {}",
-                     fmt::join(unused, "; ")));
+    warn(fmt::format("what does not apply to an imported memory trace is not used: {}", fmt::join(unused, "; ")));
   }
 }
 
@@ -303,7 +302,7 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
   }
   experiment::Workbench bench = opened.bench();
   const experiment::Experiment experiment = opened.open();
-  std::shared_ptr<const experiment::Structure> built;  // keeps it alive: evaluated once
+  std::shared_ptr<const experiment::Structure> built;  // kept until the run, so that it is built once
   std::unique_ptr<report::CacheFile> elements;
   if (options.elements) {
     elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);

@@ -108,8 +108,8 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
   for (const experiment::CompareRow& row : result.rows) {
     if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
       console::note(
-          "{}: not by the captured SMs but by the order in which warps start, modulo SMs: the capture "
-          "lacks some warp's SM, or has SMs beyond the {} that shade on {}",
+          "{}: the captured SMs are not used, warps go to the SMs in the order in which they start: the capture lacks "
+          "some warp's SM, or has SMs beyond the {} that shade on {}",
           report::short_spec(row.model), result.machine.sms - row.charges.withheld_sms, result.machine.name);
     }
   }

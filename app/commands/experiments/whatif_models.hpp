@@ -1,4 +1,8 @@
 // rayreplay whatif --models: the options and the action of comparing scheduler models.
+//
+// Contract: `compare_models` is the whole action: it checks outputs before work starts, compares
+// (sim/comparison/compare.hpp), writes all outputs and returns the exit code. Errors: Usage for options that do not
+// fit; those of the comparison and of the outputs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // --device and --device-memory: the devices of heavy stages, for every command with such stages.
+//
+// Contract: a device is opened by `open` or `open_each`, not when the option is parsed (kernels/ has the devices).
 #pragma once
 
 #include <cstdint>

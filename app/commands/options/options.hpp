@@ -1,4 +1,7 @@
 // Options that several commands share, with one spelling, check and help text.
+//
+// Contract: `add_…` functions declare an option; its value is set when the command line is parsed. The other functions
+// check or use values. Errors: Usage with the option's name, unless stated otherwise.
 #pragma once
 
 #include <cstdint>

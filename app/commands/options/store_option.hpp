@@ -1,4 +1,6 @@
 // --store and --store-size: the folder of stored results between runs, for every command with experiments.
+//
+// Contract: --store none opens no store; sim/engine/store/store.hpp has the rest.
 #pragma once
 
 #include <memory>

@@ -225,9 +225,9 @@ int dry_run(const SweepArguments& options, const sweep::Plan& plan, const std::s
                       output::with_separators(plan.units().size()), output::bytes_text(forecast.run_memory_bytes));
   text += output::to_text(stages);
   if (forecast.runs_not_judged > 0) {
-    text += fmt::format("\ncannot be judged: {} of {} asked about: {}\n", with_separators(forecast.runs_not_judged),
-                        counted(forecast.runs_not_judged + forecast.runs_asked, "run"),
-                        text::printable(forecast.first_reason));
+    text += fmt::format(
+        "\nwithout an estimate: {} of {} in the sample: {}\n", with_separators(forecast.runs_not_judged),
+        counted(forecast.runs_not_judged + forecast.runs_asked, "run"), text::printable(forecast.first_reason));
   }
   console::print(text);
   return 0;
@@ -280,7 +280,7 @@ void tell_end(const SweepArguments& options, const sweep::SweepReport& report, c
       line += "; the time is over";
       break;
     case sweep::SweepEnd::CountReached:
-      line += "; so many were asked for";
+      line += "; the limit on runs is reached";
       break;
   }
   console::tell("{}", line);
@@ -556,7 +556,7 @@ void add_sweep_command(CLI::App& root, Session& session) {
   command->add_flag("--yes", options->yes, fmt::format("Begin a sweep of more than {} runs", kAskAbove));
   command->add_flag("--dry-run", options->dry_run, "Print the number of runs and an estimate of their needs, and stop");
   command->add_flag("--print-config", options->print_config, "Print the resolved base experiment (TOML), and stop");
-  add_plain(*command, "--stop-after", options->stop_after, "N", "Evaluate so many configurations and stop", "Stop")
+  add_plain(*command, "--stop-after", options->stop_after, "N", "Evaluate N configurations and stop", "Stop")
       ->check(above_zero);
   add_plain(*command, "--seconds", options->seconds, "SECONDS", "Start no run after this time [the sweep file's limit]",
             "Stop")

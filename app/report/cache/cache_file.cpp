@@ -170,7 +170,7 @@ struct ElementColumns {
   GrowingColumn window, element, requests, l1_hits, l2_requests, l2_hits, first, last;
 };
 
-/// Reads a column again, in pieces.
+/// Reads a written column back in pieces.
 class Reader {
  public:
   Reader(hid_t group, const char* name)

@@ -197,7 +197,7 @@ output::Table only(const output::Table& table, std::span<const std::string_view>
   return result;
 }
 
-/// Ends of the accesses of each kind: L1 hit, L2 hit, miss.
+/// Hits and classes of misses of each kind of data, as shares of the level's accesses.
 BarPlot kinds_chart(const CacheResult& result) {
   BarPlot chart{.title = "Hits and misses by kind of data",
                 .note = "Share of all accesses of the level; misses split where reuse distances were taken." +

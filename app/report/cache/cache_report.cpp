@@ -190,8 +190,8 @@ std::string cache_sentences(const CacheResult& result) {
   }
   if (result.scheduled) {
     text += fmt::format(
-        "{} cycles ({:.3f} ms at {:.0f} MHz); loads served by L1 {:.1f} %, a miss on its way {:.1f} %, "
-        "L2 {:.1f} %, DRAM {:.1f} %; load units wait for a free miss in {:.1f} % of SM-cycles\n",
+        "{} cycles ({:.3f} ms at {:.0f} MHz); loads served by L1 {:.1f} %, an outstanding miss {:.1f} %, "
+        "L2 {:.1f} %, DRAM {:.1f} %; load units wait for a free MSHR in {:.1f} % of SM-cycles\n",
         output::with_separators(interleaved.cycles), summary.milliseconds, result.machine.clock_mhz,
         100 * share(interleaved.l1_hits, summary.loads), 100 * share(interleaved.merged, summary.loads),
         100 * share(interleaved.l2_hits, summary.loads), 100 * share(interleaved.dram, summary.loads),

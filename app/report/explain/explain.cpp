@@ -93,9 +93,10 @@ std::vector<std::string> remarks(const traversal::Classification& result) {
   add_counted(lines, result.unobserved, "candidates that only the replay met");
   add_counted(lines, result.assumed_rays,
               "rays whose closest hit is a triangle that no shader saw, taken to be accepted");
-  add_counted(lines, result.assumed_tests, "R1, R3 and \"R2 or R3\" tests of these rays, which rest on that");
+  add_counted(lines, result.assumed_tests,
+              "R1, R3 and \"R2 or R3\" tests of these rays, which depend on that assumption");
   add_counted(lines, result.late_tests,
-              "R3 and \"R2 or R3\" tests made when t_max lay before the original box already");
+              "R3 and \"R2 or R3\" tests made when t_max was already before the original box");
   return lines;
 }
 

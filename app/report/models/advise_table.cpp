@@ -53,8 +53,9 @@ output::Table advise_table(const experiment::AdviseResult& result, std::size_t r
 }
 
 std::string advise_notes(const experiment::AdviseResult& result) {
-  std::string notes = fmt::format("\n{} sorted by and replayed under {}; {} rejected: no numbers, or one for all.\n",
-                                  counted(result.evaluated, "hint"), text::printable(result.model), result.rejected);
+  std::string notes =
+      fmt::format("\n{} evaluated under {}; {} rejected: values that are no numbers, too large, or all equal.\n",
+                  counted(result.evaluated, "hint"), text::printable(result.model), result.rejected);
   notes +=
       result.configuration.costs.empty()
           ? "Efficiency counts shader calls alike: what shaders cost is not in it (--cost), nor is divergence inside "

@@ -59,10 +59,9 @@ std::string few_warps_note(const CompareResult& result) {
   }
   add(plain, least_of_plain);
   return fmt::format(
-      "the launch has few warps for each SM ({:.0f}) of {}: as it is, or at the shader cost that decides break-even, "
-      "an "
-      "SM runs less than half of the {} at once that it could hold ({}). The speed-up and break-even of {} hold for a "
-      "launch of this size; in a larger one, other warps fill these waits",
+      "the launch has few warps for each SM ({:.0f}) of {}: at the present shader cost, or at the one that decides "
+      "break-even, an SM runs fewer than half of the {} warps that it can hold ({}). The speed-up and break-even of {} "
+      "hold for a launch of this size; in a larger one, other warps fill these waits",
       static_cast<double>(plain.warps) / result.machine.sms, result.machine.name, result.resident_warps, running,
       models);
 }

@@ -18,7 +18,7 @@ namespace {
 using experiment::PixelMap;
 using pictures::HeatMap;
 
-constexpr double kScaleShare = 0.999;  // of the pixels are within the scale of a count
+constexpr double kScaleShare = 0.999;  // share of the pixels within the scale of a count
 
 std::string efficiency_picture(const PixelMap& map, const std::string& packing, double efficiency,
                                pictures::Colormap colormap) {

@@ -83,14 +83,14 @@ std::string observed_text(const trace::Trace& trace, const trace::Launch& launch
   if (observed.empty()) {
     return "";
   }
-  return fmt::format("\nobserved on {} (warp size {}; united: fragments of one call of a warp put together)\n{}{}",
-                     text::printable(trace.header.device), trace.header.warp_size,
-                     threads_are_missing(trace, launch)
-                         ? "biased: not all threads were recorded. Masks hold lanes that were not, and the figures are "
-                           "of the groups that at\nleast one recorded thread took part in: large groups are seen more "
-                           "often than small ones.\n"
-                         : "",
-                     output::to_text(observed_table(observed, trace.header.warp_size)));
+  return fmt::format(
+      "\nobserved on {} (warp size {}; united: fragments of one call of a warp put together)\n{}{}",
+      text::printable(trace.header.device), trace.header.warp_size,
+      threads_are_missing(trace, launch)
+          ? "biased: not all threads were recorded. A group is counted, with all its lanes, if at least one of its "
+            "threads was\nrecorded: large groups are seen more often than small ones.\n"
+          : "",
+      output::to_text(observed_table(observed, trace.header.warp_size)));
 }
 
 nlohmann::ordered_json observed_json(const trace::Trace& trace, const trace::Launch& launch) {

@@ -1,4 +1,7 @@
 // The device's own SIMT efficiency (sim/simt/observed.hpp), for comparison with a replay.
+//
+// Contract: counts of the co-execution groups in the trace; nothing is replayed. Without groups all results are empty.
+// Keys: docs/surfaces.md.
 #pragma once
 
 #include <string>

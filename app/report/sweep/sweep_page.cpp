@@ -177,7 +177,7 @@ PageData pictures_part(const ResultsReader& reader, const MetricGoal& metric, co
   return {{"metric", metric.metric}, {"charts", page_charts(charts)}};
 }
 
-/// With all else equal, less of it means the cheaper machine.
+/// True for axes that stand for hardware cost: SMs, pool size, bytes of caches.
 bool is_price(const ResultColumn& column) {
   return column.role == Role::Axis && (column.name == "machine.sms" || column.name == "scheduler.model:pool_warps" ||
                                        (column.name.starts_with("cache.") && column.unit == "bytes"));

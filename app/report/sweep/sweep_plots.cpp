@@ -176,8 +176,8 @@ struct Mean {
 struct Means {
   std::vector<Mean> cells;  ///< by position along y, then x
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(),
-                most = 0;  ///< smallest number of rows in a non-empty cell
+  /// Smallest and largest number of rows in a non-empty cell.
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
 };
 
 Means means_of(const std::vector<double>& values, const Places& across, const Places& up, const std::string& metric) {

@@ -22,14 +22,14 @@ namespace tbb = oneapi::tbb;
 
 using memory::LineAccess;
 
-/// The filter that makes L2 requests for an L1 model with probabilities.
+/// The exact model whose misses feed the L2 if the L1 has a model with probabilities.
 constexpr const char* kFilter = "lru:write=through,allocate=false";
-/// Limit of L1 accesses held at a time, at least those of one SM.
+/// Limit of L1 accesses in memory at a time; the accesses of one SM may exceed it.
 constexpr std::uint64_t kMostAccesses = kGridBytes / 2 / sizeof(LineAccess);
 
 struct Wanted {
   LevelCache l1, l2;  ///< bytes 0: no such level
-  LevelCache feed;    ///< the L1 whose misses the L2, or memory, gets; none: every transaction
+  LevelCache feed;    ///< the L1 whose misses go to the L2, or to DRAM; bytes 0: every transaction does
 };
 
 /// Caches with one line and sector size.

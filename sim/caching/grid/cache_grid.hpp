@@ -1,15 +1,15 @@
 // Many cache hierarchies over one recorded stream.
 //
 // Contract: `result[i]` equals the result of memory::Analysis (sim/memory/results/analysis.hpp) for hierarchy i,
-// integer by integer. LRU hierarchies whose L1s (or L2s) differ in sets and ways only share one pass over the accesses
-// for each number of sets (memory/caches/lru_grid.hpp). An L2 that is fed with misses gets one stream for each L1. All
-// others (fifo, random, sdcm, stores without allocation to lines that are also loaded) run separately, in parallel over
-// all cores. An invalid hierarchy (a geometry that does not fit) is an entry of `failures`. `passes` counts the passes,
-// for display. LRU passes run on an accelerator if there is one. Memory: the stream, 4 bytes a transaction, accesses of
-// kGridBytes / 2 (more if one SM has more: 16 bytes each), the L2 streams of some L1s, and the caches that run at a
-// time. `room` reserves memory for L2 streams before they are made, up to kGridBytes in parallel: 16 or 32 bytes an
-// access. It returns false to refuse; then one stream is made at a time, whose reservation may throw. A call with 0
-// releases the reservation.
+// integer by integer. LRU caches of one level that differ only in sets and ways share passes over the accesses: one
+// pass for each number of sets (sim/memory/caches/lru_grid.hpp). An L2 that is fed with misses gets one stream for each
+// L1. All others (fifo, random, sdcm, stores without allocation to lines that are also loaded) run separately, in
+// parallel over all cores. An invalid hierarchy (a geometry that does not fit) is an entry of `failures`. `passes`
+// counts the passes, for display. LRU passes run on an accelerator if there is one. Memory: the stream; 4 bytes a
+// transaction; L1 accesses (16 bytes each) of some SMs, at most kGridBytes / 2 or those of one SM; the L2 streams of
+// some L1s; and the caches that run at a time. `room` reserves memory for L2 streams before they are made, up to
+// kGridBytes in parallel: 16 or 32 bytes an access. It returns false to refuse; then one stream is made at a time,
+// whose reservation may throw. A call with 0 releases the reservation.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ using GridRoom = std::function<bool(std::uint64_t bytes, bool at_least)>;
 /// Memory of passes for the lines of a stream: an upper bound for the streams that run at a time.
 [[nodiscard]] std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies);
 
-/// The slow twin: one hierarchy after another through memory::Analysis.
+/// Reference implementation, slow: one hierarchy through memory::Analysis.
 [[nodiscard]] HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy);
 
 }  // namespace rayreplay::experiment

@@ -58,7 +58,7 @@ Distances distances_of(Accesses accesses) {
   return result;
 }
 
-/// Fixed point with a wide integer: a probability times a large count.
+/// A sum of products of probability and count, in fixed point: `whole` + `part` / kOne.
 struct Sum {
   std::uint64_t whole = 0, part = 0;
 

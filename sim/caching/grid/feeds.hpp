@@ -29,7 +29,7 @@ class StreamFeeds {
   [[nodiscard]] std::vector<memory::LineAccess> l1(std::uint32_t sector_bytes, std::size_t first,
                                                    std::size_t last) const;
   [[nodiscard]] std::vector<memory::LineAccess> all(std::uint32_t line_bytes, std::uint32_t sector_bytes) const;
-  /// In lines and sectors of the L1, which must be exact.
+  /// Requests of the L1s, in lines and sectors of the L1. `cache`: their model, which must be exact.
   [[nodiscard]] std::vector<memory::LineAccess> misses(const LevelCache& cache) const;
 
  private:

@@ -1,7 +1,7 @@
 // Caches of one level over the level's streams.
 //
 // Contract: for each cache, `run_level` gives the model's result over all streams (one cache instance for each). LRU
-// caches with equal line, sector and policy share passes (memory/caches/lru_grid.hpp); others run separately, in
+// caches with equal line, sector and policy share passes (sim/memory/caches/lru_grid.hpp); others run separately, in
 // parallel over all cores. An invalid cache gets a failure. Traffic: the level's requests to memory if there is no
 // lower level, as defined in sums.hpp and analysis.hpp of sim/memory/results. Deterministic.
 #pragma once
@@ -24,7 +24,7 @@ struct LevelCache {
   std::uint64_t bytes = 0;
   std::uint32_t line_bytes = 0, sector_bytes = 0, ways = 0;
   std::string model;  ///< resolved spec
-  bool exact = true;
+  bool exact = true;  ///< false: the model gives probabilities of hits
 
   [[nodiscard]] memory::CacheGeometry geometry() const {
     return {.bytes = bytes, .line_bytes = line_bytes, .ways = ways, .sector_bytes = sector_bytes};

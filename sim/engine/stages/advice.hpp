@@ -1,4 +1,7 @@
 // Stage "advice": which coherence hint would raise SIMT efficiency most (sim/comparison/advise.hpp).
+//
+// Contract: runs the search on the experiment's launch, its threads in warps by the launch order alone. Errors: those
+// of `advise` and of the settings.
 #pragma once
 
 #include "sim/comparison/advise.hpp"

@@ -109,7 +109,7 @@ constexpr StageCode kCode = {
 
 const StageRegistrar kRegistrar(
     {.name = "cache",
-     .text = "The stream through the caches asked about: hits, misses, bytes",
+     .text = "The stream through the analysed caches: hits, misses, bytes",
      .position = 70,
      .takes = {"stream"},
      .metrics =
@@ -121,13 +121,13 @@ const StageRegistrar kRegistrar(
              {"l1_hit_rate", "", "share", "Hits of the L1s' accesses", Goal::More},
              {"l1_sector_miss_rate", "", "share", "Accesses whose line was there and whose sector was not", Goal::Less},
              {"l1_misses", "", "accesses", "Accesses that are no hits, of lines and of sectors", Goal::Less},
-             {"l1_filled_bytes", "", "bytes", "Bytes that the L1s asked for", Goal::Less},
-             {"l1_written_bytes", "", "bytes", "Bytes that the L1s passed on or wrote back", Goal::Less},
+             {"l1_filled_bytes", "", "bytes", "Bytes of the fills of the L1s", Goal::Less},
+             {"l1_written_bytes", "", "bytes", "Bytes that the L1s wrote through, around or back", Goal::Less},
              {"l2_accesses", "", "accesses", "Accesses to the L2", Goal::None},
              {"l2_hit_rate", "", "share", "Hits of the L2's accesses", Goal::More},
              {"l2_misses", "", "accesses", "Accesses that are no hits, of lines and of sectors", Goal::Less},
-             {"l2_filled_bytes", "", "bytes", "Bytes that the L2 asked for", Goal::Less},
-             {"l2_written_bytes", "", "bytes", "Bytes that the L2 wrote back or passed on", Goal::Less},
+             {"l2_filled_bytes", "", "bytes", "Bytes of the fills of the L2", Goal::Less},
+             {"l2_written_bytes", "", "bytes", "Bytes that the L2 wrote through, around or back", Goal::Less},
              {"dram_read_bytes", "", "bytes", "Bytes read from memory", Goal::Less},
              {"dram_written_bytes", "", "bytes", "Bytes written to memory", Goal::Less},
              {"dram_bytes", "", "bytes", "Bytes read from and written to memory", Goal::Less},

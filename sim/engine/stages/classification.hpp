@@ -1,5 +1,9 @@
-// Stage "classification": why each observed intersection test was made (traversal/classification/), or each test of a
+// Stage "classification": why each observed intersection test was made (traversal/classification/), or each test of
 // simulated hardware.
+//
+// Contract: `classify_launch` classifies the tests that the trace recorded; if the settings ask for simulated hardware,
+// it traces the launch's rays through that and classifies its tests instead. Errors: those of
+// traversal/classification/classify.hpp and simulate.hpp.
 #pragma once
 
 #include "sim/engine/workbench.hpp"
@@ -12,9 +16,9 @@ struct ClassificationWanted {
   bool per_ray = false;
 };
 
-/// Whether the settings ask for a simulated hardware.
+/// Whether the settings ask for simulated hardware.
 [[nodiscard]] bool simulates(const Settings& complete);
-/// Usage where the settings of the simulated hardware do not go together.
+/// Usage if the settings of the simulated hardware contradict one another.
 [[nodiscard]] traversal::SimulateOptions classification_of(const Settings& complete);
 
 /// For the trace's own tests only `classification` is filled in.

@@ -1,4 +1,7 @@
 // Stage "model": scheduler models compared on the experiment's machine (sim/comparison/compare.hpp).
+//
+// Contract: compares the wanted models on the experiment's launch, from the packing that the stage "assignment" gives.
+// Errors: those of `compare`, of that stage and of the settings.
 #pragma once
 
 #include "sim/comparison/compare.hpp"

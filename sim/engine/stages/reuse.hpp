@@ -1,5 +1,8 @@
 // Stage "reuse": a launch's stream through one hierarchy of caches in full detail, without recording it: reuse
 // distances, time windows, sums by kind of data, SM, element and pixel (sim/caching/cache.hpp).
+//
+// Contract: `run_cache` on the parts of the launch's stream (stream.hpp). Errors: those of run_cache and of these
+// parts.
 #pragma once
 
 #include "sim/caching/cache.hpp"

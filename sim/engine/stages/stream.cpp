@@ -25,8 +25,8 @@ constexpr std::uint64_t kMostStoredBytes = std::uint64_t{1} << 30U;
 /// The reservation changes in steps of this many transactions.
 constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 16U;
 
-/// Reserves memory while a stream grows: recorded parts; a part twice while parts are joined; chunks of warps before
-/// coalescing; and resident warps, whose transactions take twice their size with their instructions.
+/// Reserves memory while a stream grows: the recorded parts; one part more while they are joined; chunks of warps
+/// before coalescing; and the transactions of resident warps, twice because of their instructions.
 class StreamMemory {
  public:
   explicit StreamMemory(Working& working) : working_(&working) {}
@@ -68,7 +68,7 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   PreparedStream prepared = prepare_stream(bench, experiment);
   RecordedStream recorded;
   StreamMemory memory(working);
-  // The recorder waits while warps are made: only one of the two reserves at a time.
+  // The recorder waits while warps are generated, so the two callbacks never reserve at the same time.
   prepared.options.holding = [&](const memory::Holding& now) { memory.made(now); };
   const auto source = memory::make_launch_source(prepared.data->trace, *prepared.launch, prepared.built->bvh,
                                                  prepared.schedule.plan.thread_at, prepared.options);
@@ -129,7 +129,7 @@ RecordedStream record_memory_trace(Workbench& bench, const Experiment& experimen
   return recorded;
 }
 
-/// Empty where the stored stream cannot be read.
+/// Empty if no stream is stored, or it cannot be read.
 std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Working& working) {
   const auto bytes = store.get(kStoredStream, hex(key));
   if (!bytes) {
@@ -146,7 +146,7 @@ std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Workin
   }
 }
 
-/// For a memory trace only the sizes of the coalescer count.
+/// Of a memory trace, the stream depends on the options of the coalescer alone.
 std::string reads_of_accesses(const Settings& complete) {
   const memory::CoalesceOptions coalescing = coalescing_of(complete);
   return fmt::format("{} {} {}", coalescing.line_bytes, coalescing.sector_bytes, coalescing.coalesce);

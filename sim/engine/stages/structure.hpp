@@ -1,4 +1,7 @@
 // Stage "structure": the acceleration structure over the scene of an experiment's launch, and its metrics.
+//
+// Contract: built once (bvh/bvh.hpp) for all experiments that share it. Memory: twice the structure's bytes. Errors:
+// those of build_bvh.
 #pragma once
 
 #include <memory>
@@ -13,7 +16,7 @@ struct Structure {
   bvh::Bvh bvh;
 };
 
-/// Missing where the trace has no scene, or does not know which top-level structure the launch used.
+/// Missing if the trace has no scene, or does not say which top-level structure the launch used.
 [[nodiscard]] std::shared_ptr<const Structure> structure(Workbench& bench, const Experiment& experiment);
 
 }  // namespace rayreplay::experiment

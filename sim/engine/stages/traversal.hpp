@@ -1,4 +1,7 @@
 // Stage "traversal": the launch's rays traced again through the rebuilt structure (sim/rays/traverse.hpp).
+//
+// Contract: `traverse` on the experiment's structure and packed warps; reserves the memory of a batch if memory is
+// limited. Errors: those of traverse and of these stages.
 #pragma once
 
 #include "sim/engine/workbench.hpp"

@@ -110,7 +110,7 @@ std::string header_fault(const ResultHeader& header, std::string_view kind, std:
   }
   return bytes.substr(kLengthAt, kSumAt - kLengthAt) == wanted.substr(kLengthAt, kSumAt - kLengthAt)
              ? std::string()
-             : "its length is another one";
+             : "its length differs";
 }
 
 bool checksum_fits(const ResultHeader& header, std::string_view bytes) {

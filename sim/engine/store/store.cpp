@@ -31,8 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockName = "store.lock";
-constexpr std::uint64_t kRoomParts = 16;    // a full store frees one part of this many
-constexpr std::uint64_t kUnseenParts = 64;  // the folder is read again after one part of this many
+constexpr std::uint64_t kRoomParts = 16;    // eviction leaves 1 / kRoomParts of the limit free
+constexpr std::uint64_t kUnseenParts = 64;  // after writing 1 / kUnseenParts of the limit, the folder is read again
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 bool read_all(int file, char* into, std::size_t count) {
@@ -93,7 +93,7 @@ class Store::Impl {
       if (!read_all(file.get(), bytes.data(), bytes.size())) {
         fault = "it cannot be read";
       } else if (!checksum_fits(header, bytes)) {
-        fault = "its checksum is another one";
+        fault = "its checksum differs";
       }
     }
     if (!fault.empty()) {
@@ -304,7 +304,7 @@ class Store::Impl {
   StoreOptions options_;
   std::mutex mutex_;
   std::uint64_t total_ = 0;   ///< bytes, as far as this process knows
-  std::uint64_t unseen_ = 0;  ///< written since the folder was looked at
+  std::uint64_t unseen_ = 0;  ///< bytes written since the folder was read
   bool off_ = false;
   std::set<std::string> told_;
   std::mutex clock_mutex_;

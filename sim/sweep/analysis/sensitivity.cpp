@@ -254,7 +254,7 @@ Sensitivity sensitivity(std::span<const VariedParameter> parameters, std::span<c
         result.expected == 0
             ? fmt::format("the grid is incomplete ({} of very many combinations): ", result.rows)
             : fmt::format("the grid is incomplete ({} of {} combinations): ", result.rows, result.expected));
-    result.notes.back() += "first-order indices are estimates, and hold what comes with a parameter as well";
+    result.notes.back() += "first-order indices are estimates, and include effects of correlated parameters";
   } else {
     result.notes.push_back(fmt::format("estimated from {} samples", result.rows));
   }

@@ -92,7 +92,7 @@ Value value_of(const ParameterValue& value) {
   return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
 }
 
-/// Of a part of a condition: its type, and where it stands.
+/// Type and column of a part of a condition.
 struct Part {
   Kind kind = Kind::Any;
   std::size_t column = 0;  ///< counted from 1
@@ -137,8 +137,8 @@ std::optional<Value> applied(Op op, const Value& left, const Value& right) {
                               : std::fmod(a, b);
 }
 
-/// The text of a condition and its file, for messages; and the types that operators take, which are checked by the
-/// parser as far as they are known, and with the values.
+/// Text and place of a condition, for messages; and the checks of operand types. The parser checks the types that it
+/// knows, evaluation checks the others.
 struct Source {
   std::string_view text;
   std::string_view where;

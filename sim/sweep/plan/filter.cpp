@@ -142,7 +142,7 @@ class Filter::Source {
         found = written_value(*definition_, key_, *found);
       }
       if (std::ranges::any_of(deciding_, [this](std::size_t factor) { return is_continuous(factor); })) {
-        known_.clear();  // numbers hardly occur again
+        known_.clear();  // drawn numbers rarely repeat
       }
       known = known_.emplace(std::move(at), std::move(found)).first;
     }

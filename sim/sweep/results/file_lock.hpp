@@ -1,9 +1,10 @@
-// A lock that one holder at a time has.
+// An exclusive lock with a lock file: one holder at a time, in all processes.
 //
 // Contract: an open file description lock (fcntl(2), F_OFD_SETLK) on a file of its own. The system releases it when the
 // process ends, and network file systems with locks forward it. The file holds "pid host" for the error message of a
 // second holder (Output), in another process or in this one. `was_left`: the last holder was killed, or the machine
-// stopped, before the release. The release removes the file; but a file that was left stays until `checked`.
+// stopped, before the release. The release removes the file, except after `leave`, and after `was_left` without
+// `checked`: then the next holder sees `was_left` too.
 #pragma once
 
 #include <filesystem>
@@ -22,11 +23,11 @@ class FileLock {
   [[nodiscard]] bool was_left() const {
     return was_left_;
   }
-  /// The file that the last holder left is complete: the lock file is removed with this lock.
+  /// The caller has checked that the guarded file is complete: the release removes the lock file.
   void checked() {
     leave_ = false;
   }
-  /// Leaves the file in place, as a kill does: the guarded file is incomplete.
+  /// The guarded file is incomplete: the release leaves the lock file in place, as a kill does.
   void leave() {
     leave_ = true;
   }

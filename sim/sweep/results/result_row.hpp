@@ -1,4 +1,6 @@
 // The content of a sweep's database: rows, inputs, and facts about the sweep.
+//
+// Contract: plain data; database.hpp stores it and reads it.
 #pragma once
 
 #include <cstdint>

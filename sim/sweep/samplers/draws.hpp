@@ -1,5 +1,6 @@
-// Shared parts of drawing samplers: parameters, permutations, and the limit of rejected draws. Functions of seed and
-// index alone, equal on every machine. Internal to this folder.
+// Shared parts of drawing samplers: parameters, permutations, and the limit of rejected draws. Internal to this folder.
+//
+// Contract: results depend on seed and index alone and are equal on every machine.
 #pragma once
 
 #include <cstdint>

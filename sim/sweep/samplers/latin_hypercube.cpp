@@ -84,8 +84,8 @@ const Samplers::Registrar kRegistrar(
      .name = "latin-hypercube",
      .summary = "Few configurations, spread evenly over every axis",
      .text = "Each axis by itself is divided evenly: a continuous range into `count` equal parts with one number in "
-             "each, a list so that each of its values comes equally often. Which value of one axis meets which of "
-             "another is drawn. What conditions drop is not replaced.",
+             "each, a list so that each of its values occurs equally often. Values of different axes are combined at "
+             "random. Points that conditions drop are not replaced.",
      .source = "McKay, Beckman, Conover, \"A Comparison of Three Methods for Selecting Values of Input Variables in "
                "the Analysis of Output from a Computer Code\", Technometrics 21 (1979)",
      .parameters = {count_parameter(), seed_parameter()}},

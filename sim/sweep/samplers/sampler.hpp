@@ -25,8 +25,8 @@ struct Point {
 
 struct Space {
   std::vector<std::uint64_t> sizes;  ///< by factor; 0: continuous
-  std::vector<std::uint64_t>
-      wholes{};  ///< by factor: number of whole values of a continuous one; 0 or empty: any number
+  /// By factor: how many whole values a continuous factor has; 0 or empty: any number.
+  std::vector<std::uint64_t> wholes{};
   /// Maps a number from [0, 1) to a continuous factor's value; empty: the identity.
   std::function<double(std::size_t factor, double share)> value{};
 

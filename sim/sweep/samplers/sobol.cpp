@@ -121,10 +121,11 @@ const Samplers::Registrar kRegistrar(
     {.kind = {},
      .name = "sobol",
      .summary = "A sequence that fills the space evenly, on all axes together",
-     .text = "A low-discrepancy sequence, shifted by the seed: means and sensitivities over it settle faster than over "
-             "random ones, best with a power of two for `count`, and with more than ten axes some thousand. It can be "
-             "continued with a larger count. What "
-             "conditions drop is replaced by further points.",
+     .text =
+         "A low-discrepancy sequence, shifted by the seed: means and sensitivities converge faster than with random "
+         "points. Best with a power of two for `count`, and with some thousand points for more than ten axes. It can "
+         "be "
+         "continued with a larger count. Points that conditions drop are replaced by further ones.",
      .source = "Sobol' 1967; direction numbers of Joe and Kuo, \"Constructing Sobol Sequences with Better "
                "Two-Dimensional Projections\", SIAM Journal on Scientific Computing 30 (2008)",
      .parameters = {count_parameter(), seed_parameter()}},

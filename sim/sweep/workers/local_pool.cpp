@@ -96,13 +96,13 @@ struct LocalPool::State {
   const Plan* plan;
   Work work;
   std::uint64_t memory_bytes;
-  tbb::global_control parallelism;  ///< allows more threads than cores if asked for
+  tbb::global_control parallelism;  ///< allows more threads than cores
   tbb::task_arena arena;            ///< shared by all threads
   std::uint32_t threads;
   std::uint64_t workers;
-  std::uint64_t side_by_side;     ///< units at a time, as memory permits
-  std::uint64_t sound_units = 0;  ///< units without a memory failure since that number changed
-  /// Number of units; 0 once one of them has begun.
+  std::uint64_t side_by_side;     ///< units evaluated at a time, as memory permits
+  std::uint64_t sound_units = 0;  ///< units without a memory failure since `side_by_side` changed
+  /// Number of units by affinity and by input; 0 once one of them has begun.
   std::unordered_map<std::uint64_t, std::uint64_t> by_affinity, by_input;
   std::string host;
 
@@ -111,9 +111,9 @@ struct LocalPool::State {
   std::condition_variable result_came;
   std::deque<Task> queue;
   std::deque<TaskResult> results;
-  std::uint64_t under_way = 0;
-  std::uint64_t running = 0;  ///< of these, under evaluation
-  std::uint64_t alone = 0;    ///< waiting for exclusive evaluation
+  std::uint64_t under_way = 0;  ///< tasks that a thread took from the queue, without a result yet
+  std::uint64_t running = 0;    ///< of `under_way`: under evaluation
+  std::uint64_t alone = 0;      ///< waiting for exclusive evaluation
   bool stopping = false;
   std::atomic<bool> cancelled{false};
 
@@ -129,7 +129,7 @@ struct LocalPool::State {
   /// `to_itself`: parallel loops use this thread alone. An exception becomes the result's error.
   void evaluate(Prepared& prepared, Accelerator* accelerator, bool to_itself, bool one_by_one);
   [[nodiscard]] static std::vector<std::size_t> rows_short_of_memory(const Prepared& prepared);
-  /// Takes and leaves with the lock held.
+  /// The lock is held at the call and at the return.
   void evaluate_alone(Prepared& prepared, Accelerator* accelerator, std::unique_lock<std::mutex>& lock);
   void adjust(bool found_memory);
   [[nodiscard]] bool keeps_to_itself(const Task& task);

@@ -295,12 +295,12 @@ std::vector<bool> agree_on_sweep(Team& team, const Plan& plan, const std::functi
   for (const auto& [name, found] : ranks) {
     if (found[0] != expected[0]) {
       throw_on(team, ErrorKind::Usage,
-               {"the version of rayreplay is another one", name, found[0], expected[0] + " as on rank 0",
+               {"the version of rayreplay differs", name, found[0], expected[0] + " as on rank 0",
                 "run the same rayreplay on all machines"});
     }
     if (found[1] != expected[1]) {
       throw_on(team, ErrorKind::Usage,
-               {"the sweep is another one", name, found[1], expected[1] + " as on rank 0",
+               {"the sweep differs", name, found[1], expected[1] + " as on rank 0",
                 "give all machines the same sweep file"});
     }
   }

@@ -19,7 +19,7 @@ class Tally {
  public:
   Tally(std::uint64_t total, std::uint64_t finished_before, std::uint64_t wanted, std::optional<Objective> objective);
 
-  /// Counts the rows already in the database.
+  /// The best of the rows that are already in the database.
   void begin_with(const std::optional<BestRow>& best);
   void add(std::span<const ResultRow> rows);
   /// Counts of all ranks of a team; they replace those added here.

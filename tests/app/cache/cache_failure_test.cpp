@@ -215,7 +215,7 @@ TEST_F(CacheFailure, KeysOfLaunchesInAConfigurationAreWarnedOfForMemoryTraces) {
 TEST_F(CacheFailure, DistancesThatAModelNeedsAreSaid) {
   const std::string file = memory_trace("u.txt", kTwoNodes);
   EXPECT_THAT(import_ask(file, {"--l1-model", "sdcm", "--no-distances"}).errors,
-              AllOf(HasSubstr("reuse distances of the L1 are taken all the same: its model sdcm needs them"),
+              AllOf(HasSubstr("reuse distances of the L1 are computed anyway: its model sdcm needs them"),
                     Not(HasSubstr("of the L2"))));
   EXPECT_THAT(import_ask(file, {"--no-distances"}).errors, Not(HasSubstr("all the same")));
 }

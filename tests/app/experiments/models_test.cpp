@@ -234,7 +234,7 @@ TEST_F(ModelsTest, SaysWhenCapturedSmsAreNotUsed) {
     EXPECT_EQ(outcome.code, 0) << outcome.errors;
     return outcome.errors;
   };
-  constexpr const char* kNote = "not by the captured SMs";
+  constexpr const char* kNote = "the captured SMs are not used";
   EXPECT_THAT(notes("h200"), Not(HasSubstr(kNote)));
   const std::string fewer = notes("rtx4060-laptop");
   EXPECT_THAT(fewer, HasSubstr(std::string("ser:scope=sm: ") + kNote));
