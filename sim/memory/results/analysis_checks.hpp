@@ -11,8 +11,8 @@
 
 namespace rayreplay::memory {
 
-/// The models of a level; none if the geometry has no bytes. `engine` computes reuse distances, if `distances`, and
-/// must outlive the result. Usage if model, geometry and engine do not fit.
+/// The models of a level; none if the geometry has no bytes. `engine` computes reuse distances if `distances` or the
+/// model needs them, and must outlive the result. Usage if model, geometry and engine do not fit.
 [[nodiscard]] LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, const std::string& where,
                                      const ReuseEngine* engine, bool distances);
 
