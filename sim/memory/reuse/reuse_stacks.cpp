@@ -30,7 +30,7 @@ void ReuseStacks::distances(std::span<const std::uint64_t> lines, std::span<cons
                             std::span<std::uint32_t> out) {
   if (begins.size() != state_.live.size() + 1 || begins.front() != 0 || begins.back() != lines.size() ||
       (!out.empty() && out.size() != lines.size())) {
-    throw Error(ErrorKind::Internal, {"reuse distances of streams that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
   state_.lines = lines;
   state_.out = out;
