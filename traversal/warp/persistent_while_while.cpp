@@ -146,9 +146,9 @@ const WarpTraversals::Registrar kRegistrar(
              "the end of a round of searching and testing if fewer lanes than the threshold are busy, so that a few "
              "long rays no longer hold up a warp: the dynamic fetch of 2012, there combined with speculation "
              "(threshold=20,speculative=true). All steps are taken to last equally long.",
-     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009; Aila, Laine and "
-               "Karras, \"Understanding the Efficiency of "
-               "Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
+     .source =
+         "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009; Aila, Laine and Karras, "
+         "\"Understanding the Efficiency of Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
      .parameters = {declare::whole("warps", 128, "warps", "Resident warps.", 1, 16384),
                     declare::whole("threshold", 1, "lanes",
                                    "A warp fetches rays when fewer lanes are busy; 1: when all have finished; more "
