@@ -73,7 +73,7 @@ const DeviceInfo& find(const std::string& choice, const std::vector<DeviceInfo>&
     for (const DeviceInfo& info : devices) {
       if (fits(info)) {
         if (found != nullptr) {
-          throw no_such(choice, devices, "several devices are called so");
+          throw no_such(choice, devices, "several devices match");
         }
         found = &info;
       }

@@ -1,7 +1,7 @@
 // Rays and what traversals report of them.
 //
-// A ray is as given by the trace call. Rays with a NaN, an infinity in origin or direction, a direction of length zero
-// or t_min > t_max hit nothing: they are not traversed and count as ignored (`is_traversable`).
+// Contract: a ray is as given by the trace call. Rays with a NaN, an infinity in origin or direction, a direction of
+// length zero or t_min > t_max hit nothing: they are not traversed and count as ignored (`is_traversable`).
 #pragma once
 
 #include <array>

@@ -1,4 +1,6 @@
 // Parameters that builders share.
+//
+// Contract: names, defaults and ranges are equal in all builders. Errors: Usage for trees of one child a node.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +38,6 @@ namespace rayreplay::bvh {
   return {"intersection_cost", 1.0, "tests", "cost of testing one primitive", 0.001, 1000, {}};
 }
 
-/// Throws Usage for trees of one child a node.
 [[nodiscard]] inline BuildLimits wanted_limits(const Parameters& parameters) {
   if (parameters.get_int("branching") == 1) {
     throw Error(ErrorKind::Usage, {"a tree cannot have one child a node", "branching", "1", "2 to 8, or 0", ""});

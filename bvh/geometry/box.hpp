@@ -1,4 +1,6 @@
-// Axis-aligned box. Empty: low > high, the default.
+// Axis-aligned boxes of floats.
+//
+// Contract: a box is closed; it is empty where low > high on an axis, the default. O(1).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +32,6 @@ struct Box {
   static constexpr float kFar = std::numeric_limits<float>::infinity();
 };
 
-/// The intersection.
 [[nodiscard]] inline Box intersection(const Box& a, const Box& b) {
   return {a.low.cwiseMax(b.low), a.high.cwiseMin(b.high)};
 }

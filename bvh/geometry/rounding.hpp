@@ -1,4 +1,6 @@
 // Double to float, rounded outward: a box of floats then contains what was computed in double.
+//
+// Contract: results are finite; O(1).
 #pragma once
 
 #include <algorithm>

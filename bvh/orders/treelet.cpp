@@ -116,11 +116,9 @@ const NodeOrders::Registrar kRegistrar(
     {.kind = {},
      .name = "treelet",
      .summary = "Connected groups of nodes, grown by surface area",
-     .text =
-         "A treelet grows from its root by the node with the largest surface among those that hang below it, until it "
-         "is "
-         "full; what hangs below then starts treelets of its own, largest first. A ray that enters a treelet is likely "
-         "to visit much of it. Layouts that need siblings side by side grow by groups of siblings.",
+     .text = "A treelet grows from its root by the node with the largest surface among those that hang below it, until "
+             "it is full; what hangs below then starts treelets of its own, largest first. A ray that enters a treelet "
+             "is likely to visit much of it. Layouts that need siblings side by side grow by groups of siblings.",
      .source = "Aila and Karras 2010, section 4",
      .parameters = {declare::whole("nodes", 64, "nodes", "Size of a treelet.", 1, 1 << 24)}},
     [](const Parameters& parameters) { return std::make_unique<Treelet>(parameters); });

@@ -1,4 +1,6 @@
-// Shared by vertex orders.
+// The number of vertices of a geometry, for vertex orders.
+//
+// Contract: Resource if 32-bit indices cannot name them all. O(1).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +10,6 @@
 
 namespace rayreplay::bvh {
 
-/// Number of vertices of a triangle geometry. Resource if 32-bit indices cannot name them all.
 [[nodiscard]] inline std::uint32_t vertex_count(const trace::Geometry& geometry) {
   constexpr std::size_t kMost = 0xFFFF'FFFFU;
   const std::size_t vertices = geometry.vertices.size() / 3;

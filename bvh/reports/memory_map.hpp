@@ -1,4 +1,7 @@
-// Device addresses of the arrays of an encoded scene; bvh.hpp has the order and the sizes.
+// Device addresses of the arrays of an encoded scene.
+//
+// Contract: the order, sizes and alignment of bvh.hpp (*Addresses*); a geometry that several structures share is placed
+// once. O(geometries + structures).
 #pragma once
 
 #include <vector>

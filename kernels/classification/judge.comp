@@ -35,7 +35,7 @@ layout(push_constant, scalar) uniform Push {
   uint64_t instances;
   uint64_t boxes;         ///< the primitives' own; then each model's
   uint64_t boxes_a_model;
-  uint64_t verdicts;      ///< 0: not wanted; so of the keys
+  uint64_t verdicts;      ///< 0: not wanted; likewise the keys
   uint64_t thread_keys;
   uint64_t ray_keys;
   uint64_t object_keys;

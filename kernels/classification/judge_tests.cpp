@@ -51,7 +51,7 @@ struct TestJudge::State {
   State(Device& own_device, const JudgeScene& scene) : device(own_device), stream(own_device) {
     require_exact_doubles(device);
     program = std::make_unique<Program>(device.program({"judging tests", kJudgeTests, {.float64 = true}}));
-    instances = device.allocate_array<InstanceRecord>(scene.instances.size(), "instances to judge by");
+    instances = device.allocate_array<InstanceRecord>(scene.instances.size(), "instances of the classification");
     stream.upload_array(instances, scene.instances);
     upload_boxes(scene);
     if (have_room(device, scene.objects)) {
@@ -71,7 +71,7 @@ struct TestJudge::State {
   void upload_boxes(const JudgeScene& scene) {
     constexpr std::uint64_t kPiece = std::uint64_t{1} << 20U;
     const std::uint64_t count = scene.boxes_a_model * (scene.models + std::uint64_t{1});
-    boxes = device.allocate_array<BoxRecord>(count, "boxes to judge by");
+    boxes = device.allocate_array<BoxRecord>(count, "boxes of the classification");
     std::vector<BoxRecord> piece;
     for (std::uint64_t first = 0; first < count; first += kPiece) {
       piece.resize(std::min(kPiece, count - first));
@@ -100,7 +100,8 @@ struct TestJudge::State {
   Push fixed;
   Buffer instances, boxes, objects;
   std::uint64_t object_count = 0;
-  Growing rays{"rays to judge"}, tests{"tests to judge"}, verdicts{"verdicts"}, small{"sums of kinds"};
+  Growing rays{"rays of the classification"}, tests{"tests of the classification"}, verdicts{"verdicts"},
+      small{"sums of kinds"};
   Growing thread_keys{"threads of tests"}, ray_keys{"rays of tests"}, object_keys{"objects of tests"};
   Growing thread_sums{"counts of threads"}, ray_sums{"counts of rays"};
   JudgedBatch result;

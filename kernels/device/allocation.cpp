@@ -123,8 +123,7 @@ Allocation DeviceState::allocate(std::uint64_t wanted, const char* what) {
   const auto fail = [&](const std::string& found_text, const std::string& expected) {
     return DeviceError(Fault::Memory,
                        {fmt::format("the device's memory cannot hold {}", what), facts.info.name, found_text, expected,
-                        "use --device cpu; --device-memory sets what "
-                        "may be used"});
+                        "use --device cpu; --device-memory sets what may be used"});
   };
   const std::uint64_t limit = options.memory_limit;
   if (limit != 0 && live_bytes + pooled_bytes + bytes > limit) {

@@ -1,4 +1,7 @@
 // A device buffer that grows to the largest size requested so far.
+//
+// Contract: `get`, `pointer` and `take` require an earlier `need` or `of`. Growth waits for the stream if a buffer
+// existed. Errors: DeviceError.
 #pragma once
 
 #include <cstdint>

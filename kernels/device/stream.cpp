@@ -35,7 +35,7 @@ std::uint64_t probe_groups(const DeviceInfo& info) {
 void require_inside(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes, const char* what) {
   if (offset > buffer.bytes() || bytes > buffer.bytes() - offset) {
     throw Error(ErrorKind::Internal,
-                {fmt::format("{} leaves its buffer", what), "kernels::Stream",
+                {fmt::format("{} exceeds its buffer", what), "kernels::Stream",
                  fmt::format("bytes {} to {}", offset, offset + bytes), fmt::format("at most {}", buffer.bytes()), ""});
   }
 }

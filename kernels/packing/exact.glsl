@@ -3,7 +3,6 @@
 // Contract: Vulkan rounds sums, differences and products correctly, but not quotients, and may flush subnormal numbers:
 // `widen` is exact for every finite float, `divide` is the correctly rounded quotient for normal operands and results,
 // or a dividend of 0. O(54 steps).
-// operands and result are normal numbers or the dividend is 0. O(54 steps).
 
 /// The float with these bits.
 double widen(uint bits) {

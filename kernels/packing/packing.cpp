@@ -93,8 +93,8 @@ class Lists {
       return result;
     }
     result.threads = device.allocate_array<std::uint32_t>(threads_, "a list of threads");
-    const Buffer present = device.allocate_array<std::uint32_t>(places_, "who is present");
-    const Buffer before = device.allocate_array<std::uint32_t>(places_ + 1, "how many are before");
+    const Buffer present = device.allocate_array<std::uint32_t>(places_, "occupied places");
+    const Buffer before = device.allocate_array<std::uint32_t>(places_ + 1, "occupied places before each place");
     ListPush push{};
     push.count = places_;
     push.from = list.address();

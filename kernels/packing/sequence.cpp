@@ -103,7 +103,7 @@ class SequenceSort {
  public:
   SequenceSort(Packer& packer, Symbols symbols, std::uint64_t threads) : packer_(packer), symbols_(std::move(symbols)) {
     const auto words = [&](const char* what) { return packer.device.allocate_array<std::uint32_t>(threads + 1, what); };
-    cursor_ = packer.device.allocate_array<std::uint64_t>(threads, "how far the sequences were read");
+    cursor_ = packer.device.allocate_array<std::uint64_t>(threads, "positions in the sequences");
     keys_ = packer.device.allocate_array<std::uint64_t>(threads, "the words");
     other_keys_ = packer.device.allocate_array<std::uint64_t>(threads, "the words");
     keep_ = words("the threads that are tied");

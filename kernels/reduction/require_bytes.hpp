@@ -1,4 +1,6 @@
-// Checks of the buffers that callers hand in.
+// Checks the size of a buffer that a caller passes.
+//
+// Contract: Usage unless the buffer has at least `bytes` bytes; `what` and `where` as in the message.
 #pragma once
 
 #include <fmt/format.h>

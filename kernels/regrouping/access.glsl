@@ -24,6 +24,6 @@ bool bit_at(uint64_t array, uint i) {
   return (word_at(array, i >> 5) >> (i & 31) & 1) != 0;
 }
 
-/// The workgroup's first thread in the launch, or the invocation where each takes one element.
+/// Numbers of the workgroup and of the invocation in the whole launch.
 #define GROUP_NUMBER (gl_WorkGroupID.x + push.first_group)
 #define THREAD_NUMBER (GROUP_NUMBER * kGroup + gl_LocalInvocationID.x)

@@ -1,4 +1,6 @@
 // Shared host code of the regrouping kernels.
+//
+// Contract: `groups_of` gives the workgroups for a number of items.
 #pragma once
 
 #include <cstdint>

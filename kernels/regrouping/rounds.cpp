@@ -162,8 +162,8 @@ class Rounds {
     const std::uint64_t most = waiting_.size() > 1 ? waiting_[1] : 0;
     const std::uint64_t key_bytes = most * (wide_ ? 8 : 4);
     for (std::size_t i = 0; i < 2; ++i) {
-      places_.at(i) = device_.allocate(most * kWord, "places that wait");
-      sort_keys_.at(i) = device_.allocate(sort_bits_ > 0 ? key_bytes : 0, "keys that wait");
+      places_.at(i) = device_.allocate(most * kWord, "places of waiting threads");
+      sort_keys_.at(i) = device_.allocate(sort_bits_ > 0 ? key_bytes : 0, "keys of waiting threads");
     }
     givers_ = device_.allocate(most * kWord, "earlier warps of warps");
     std::uint64_t warps = spec_.warps.size();
@@ -527,11 +527,12 @@ class Rounds {
   std::uint64_t first_ = 0, warps_ = 0, threads_ = 0, formed_ = 0;
   std::array<Buffer, 2> places_, sort_keys_;
   Buffer givers_;
-  Growing marks_{"threads that wait"}, block_count_{"threads by block"}, block_before_{"threads before blocks"};
+  Growing marks_{"waiting threads"}, block_count_{"threads by block"}, block_before_{"threads before blocks"};
   Growing flags_{"begins of stretches"}, number_{"stretches of threads"}, stretch_begin_{"stretches"};
   Growing stretch_warps_{"warps of stretches"}, warps_before_{"warps before stretches"};
   Growing warp_start_{"begins of warps"}, warp_fill_{"threads of warps"}, warp_unit_{"units of formed warps"};
-  Growing lives_{"warps that live"}, living_rank_{"living warps before"}, claims_{"warps that are continued"};
+  Growing lives_{"warps with continuing threads"}, living_rank_{"warps with continuing threads before each warp"},
+      claims_{"warps that are continued"};
   Buffer unit_formed_, formed_begin_, unit_warps_, stays_;
   std::array<Buffer, 2> begin_;  ///< by unit: its first warp in the round, and in the next
 };

@@ -257,7 +257,7 @@ struct ClaimPush {
   uint64_t warp_start;  // or 0
   uint64_t warp_fill;
   uint64_t givers;
-  uint64_t claims;     // u32 by earlier warp: who continues it
+  uint64_t claims;     // u32 by earlier warp: the new warp that continues it
   uint64_t warp_unit;  // or 0
   uint64_t stays;      // or 0
   uint64_t formed_begin;

@@ -98,7 +98,7 @@ Buffer keys_on(Device& device, Stream& stream, const PlanContext& context, const
 
 Keys reorder_keys(Device& device, const PlanContext& context, const KeyParts& parts) {
   if (!has_keys(device, parts)) {
-    throw NoKernel{"places take doubles, which the device has not or does not round as the processor does"};
+    throw NoKernel{"places need doubles, which the device lacks or rounds differently from the processor"};
   }
   check_size(context.launch);
   Stream stream(device);

@@ -1,4 +1,6 @@
-// Uploads words that are computed from host data on all cores, piece by piece; mostly line numbers of accesses.
+// Uploads words that are computed from host data, mostly line numbers of accesses.
+//
+// Contract: words are computed on all cores and uploaded in pieces, in order; host memory of one piece (at most 32 MB).
 #pragma once
 
 #include <algorithm>
@@ -48,7 +50,7 @@ void upload_lines(Stream& stream, const Buffer& to, std::size_t count, const mem
   }
 }
 
-/// Accesses that fit into `share` of the device's free memory, of which `bytes_of(accesses, line_bytes)` are needed.
+/// Number of accesses that fit into `share` of the device's free memory; `bytes_of(accesses, line_bytes)` is the need.
 template <class BytesOf>
 [[nodiscard]] std::uint64_t accesses_that_fit(const Device& device, double share, const BytesOf& bytes_of) {
   constexpr std::uint64_t kMany = std::uint64_t{1} << 24U;

@@ -1,4 +1,7 @@
 // The programs of the traversal kernels, specialised for a structure and the wanted results.
+//
+// Contract: programs are cached by the device; structures of similar depth share them. The structure must be fit
+// (bvh_on_device.hpp). Errors: DeviceError.
 #pragma once
 
 #include <cstdint>

@@ -103,7 +103,7 @@ void require_exact_numbers(Device& device) {
   const std::vector<Pair> pairs = cases();
   std::vector<Answer> answers(pairs.size());
   const Program program = device.program({"traversal: self check", kTraversalSelfCheck, {.float64 = true}});
-  const Buffer pair_buffer = device.allocate_array<Pair>(pairs.size(), "numbers of the self check");
+  const Buffer pair_buffer = device.allocate_array<Pair>(pairs.size(), "operands of the self check");
   const Buffer answer_buffer = device.allocate_array<Answer>(pairs.size(), "answers of the self check");
   {
     constexpr std::uint64_t kThreads = 64;

@@ -49,7 +49,7 @@ class Part {
     hits_ = device_->allocate_array<HitRecord>(count, "hits");
     counters_ = device_->allocate_array<CounterRecord>(output_->counters.empty() ? 0 : count, "counters of rays");
     row_counts_ = device_->allocate_array<std::uint32_t>(output_->accesses ? count : 0, "counts of accesses");
-    unobserved_ = device_->allocate_array<std::uint32_t>(answers_ ? count : 0, "counts of unknown questions");
+    unobserved_ = device_->allocate_array<std::uint32_t>(answers_ ? count : 0, "counts of unrecorded answers");
     std::vector<std::uint32_t> row_counts(output_->accesses ? count : 0);
     std::vector<std::uint32_t> unobserved(answers_ ? count : 0);
     const std::uint64_t piece = multiple_of(kRaysOfPiece, output_->piece);
@@ -125,7 +125,7 @@ class Part {
       }
       if (overflow_.bytes() < size * sizeof(std::uint32_t)) {
         stream_.wait();
-        overflow_ = device_->allocate_array<std::uint32_t>(size, "which queues were too short");
+        overflow_ = device_->allocate_array<std::uint32_t>(size, "overflow flags of the queues");
       }
       TracePush push = all;
       push.rays = size;
@@ -187,7 +187,7 @@ class Part {
         rows.resize(room);
       }
       if (first_buffer.bytes() < firsts.size() * sizeof(std::uint64_t)) {
-        first_buffer = device_->allocate_array<std::uint64_t>(firsts.size(), "where accesses start");
+        first_buffer = device_->allocate_array<std::uint64_t>(firsts.size(), "first accesses of rays");
       }
       stream_.upload_array(first_buffer, firsts);
       run(at, ends.size(), {first_buffer.address(), rows_buffer.address()});

@@ -44,7 +44,7 @@ void trace_warps(Device& device, const BvhOnDevice& bvh, Schedule schedule, std:
   const Buffer counters =
       device.allocate_array<CounterRecord>(output.counters.empty() ? 0 : input.rays.size(), "counters of rays");
   const Buffer unobserved = device.allocate_array<std::uint32_t>(input.answers == nullptr ? 0 : input.rays.size(),
-                                                                 "counts of unknown questions");
+                                                                 "counts of unrecorded answers");
   const Buffer firsts = device.allocate_array<std::uint64_t>(first_ray.size(), "first rays of warps");
   const Buffer tallies = device.allocate_array<WarpTally>(warps, "tallies of warps");
   Buffer steps, lanes, access_ends, accesses;

@@ -21,7 +21,7 @@ const Packings::Registrar kRegistrar(
     {.kind = {},
      .name = "random",
      .summary = "A seeded random permutation of the threads",
-     .text = "SIMT efficiency of warps whose threads have nothing in common: a lower reference.",
+     .text = "Gives the SIMT efficiency of warps whose threads have nothing in common: a lower reference.",
      .source = "ReRay thesis, section 3.3",
      .parameters = {declare::whole("seed", 1, "", "Other seeds give other permutations.", 0), tiled_parameter()}},
     [](const Parameters& parameters) {

@@ -351,8 +351,8 @@ class LaunchRun {
 
   std::size_t blocks_ = 0;
   trace::Column<Waiting> threads_;       ///< block by block; the rest of a block's part is unused
-  std::vector<std::uint32_t> count_;     ///< block · ranks + rank
-  std::vector<std::size_t> living_;      ///< blocks + 1: warps of which a thread goes on, before the block
+  std::vector<std::uint32_t> count_;     ///< threads, by block · ranks + rank
+  std::vector<std::size_t> living_;      ///< blocks + 1: warps with a continuing thread before the block
   std::vector<std::size_t> run_begin_;   ///< runs + 1
   std::vector<std::size_t> run_at_;      ///< by run: in threads_
   std::vector<std::size_t> rank_begin_;  ///< stretches + 1, in threads

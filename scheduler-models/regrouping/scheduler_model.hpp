@@ -59,8 +59,8 @@ enum class StateTraffic : std::uint8_t {
 
 /// Costs that the machine adds to those of warp events.
 struct Charges {
-  double cycles_per_warp = 0;   ///< latency of every warp formed after the first of its threads
-  double cycles_per_cut = 0;    ///< latency of every warp formed, moved or not: what splitting the call costs
+  double cycles_per_warp = 0;  ///< added latency of every warp that an exchange forms
+  double cycles_per_cut = 0;  ///< added latency of every warp after a cut, exchanged or not: cost of splitting the call
   double bytes_per_moved = 0;   ///< memory traffic per thread that moved: live state, written and read
   double bytes_per_thread = 0;  ///< memory traffic per thread of every formed warp, moved or not (state kept in memory)
   double bytes_per_cycle = 0;   ///< bandwidth of one SM for this traffic; 0: the machine's

@@ -1,4 +1,6 @@
-// Sources of shader costs other than the user (costs.hpp).
+// Shader costs from SPIR-V modules and from captured clocks, two of the sources of costs.hpp.
+//
+// Contract: pure functions of the trace; empty where it lacks the data. SPIR-V is untrusted input.
 #pragma once
 
 #include <cstdint>

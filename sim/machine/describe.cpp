@@ -26,18 +26,15 @@ ModelDescription description() {
   model.summary = "From warps of segments to milliseconds: jobs that share their SM as a fluid";
   model.text =
       "A job is one warp of segments. Alone it takes the latencies of its calls, its traversal (the k-th rays of its "
-      "lanes side by "
-      "side, the longest counts) and what the scheduler model charges. All jobs of an SM advance at one rate, at which "
-      "neither issue slots nor the ray-tracing unit nor the SM's share of memory bandwidth is asked for more than it "
-      "has. Warps go to the SM "
-      "with the fewest jobs that has a slot.\n\n"
+      "lanes side by side, the longest counts) and what the scheduler model charges. All jobs of an SM advance at one "
+      "rate, at most 1, such that issue slots, ray-tracing unit and the SM's share of memory bandwidth are not "
+      "exceeded. Warps go to the SM with the fewest jobs among those with a free slot.\n\n"
       "Assumes: a call costs its instructions once, for one lane as for all; latency is instructions times "
-      "cycles_per_instruction, whatever "
-      "the caches do; a ray costs its steps, whoever traces beside it; live state moves at the DRAM's bandwidth, an "
-      "equal part for each SM; "
-      "no launch overhead, no clock changes, no caches, no order of warps within an SM. Made for differences between "
-      "models on one machine: absolute times were off by a factor of four on one GPU and by a quarter on another "
-      "(docs/validation-ser.md). docs/assumptions.md has all assumptions and where each default comes from.\n\n"
+      "cycles_per_instruction, whatever the caches do; a ray costs its steps, whatever other rays the unit traces; "
+      "live state moves at the DRAM's bandwidth, an equal part for each SM; no launch overhead, no clock changes, no "
+      "caches, no order of warps within an SM. Made for differences between models on one machine: absolute times were "
+      "off by a factor of four on one GPU and by a quarter on another (docs/validation-ser.md). docs/assumptions.md "
+      "has all assumptions and where each default comes from.\n\n"
       "Its parameters are options of `rayreplay whatif --models` and keys of an experiment: --shader-cost, "
       "--cycles-per-instruction, --steps, --registers.";
   model.source = "rayreplay; fluid processor sharing: Kleinrock 1967. Defaults: docs/assumptions.md";

@@ -73,7 +73,7 @@ void LeastTree::set(std::size_t place, double key) {
     const Node& right = nodes_[2 * i + 1];
     const Node& winner = right.key < left.key ? right : left;
     if (nodes_[i].key == winner.key && nodes_[i].place == winner.place) {
-      return;  // and nothing above changes either
+      return;  // the ancestors do not change either
     }
     nodes_[i] = winner;
   }

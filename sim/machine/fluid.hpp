@@ -1,4 +1,4 @@
-// SMs that share their resources fluidly among running jobs: the engine of static and timed runs (timing.hpp).
+// SMs whose running jobs share the SM's resources as a fluid: the engine of static and timed runs (timing.hpp).
 //
 // Contract: each SM has a virtual clock with the rate s = min(1, capacity_r / Σ demand_r over its running jobs, for
 // each resource r); demand of a job = need / solo. A job that starts at virtual time v ends at v + solo. Demands are

@@ -32,8 +32,8 @@ void check_latencies(const Machine& machine) {
   }
   if (machine.outstanding_misses == 0) {
     throw Error(ErrorKind::Usage,
-                {"the machine has no outstanding miss", fmt::format("machine '{}', outstanding_misses", machine.name),
-                 "0", "at least 1", ""});
+                {"the machine allows no outstanding miss",
+                 fmt::format("machine '{}', outstanding_misses", machine.name), "0", "at least 1", ""});
   }
 }
 
@@ -49,11 +49,11 @@ void check_call(const InterleaveCall& call) {
   }
   check_latencies(call.machine);
   if (call.plan.queues() != 1 && call.plan.queues() != call.machine.sms) {
-    wrong("the work is distributed over another number of SMs than the machine has",
-          fmt::format("{} queues", call.plan.queues()), fmt::format("1 or {}", call.machine.sms));
+    wrong("the work plan has another number of SMs than the machine", fmt::format("{} queues", call.plan.queues()),
+          fmt::format("1 or {}", call.machine.sms));
   }
   if (call.plan.items() != call.source.items()) {
-    wrong("the work is distributed in other items than there are streams of",
+    wrong("the work plan has another number of items than the source of streams",
           fmt::format("{} items", call.plan.items()), fmt::format("{}", call.source.items()));
   }
   const std::uint64_t lines =

@@ -1,5 +1,7 @@
 // The keys of a machine, declared once: for machine files (machine.hpp) and for the keys "machine.*" of an experiment
 // (sim/settings/machine_settings.hpp).
+//
+// Contract: one row for each key, in the order of a machine file, with the member, its range, unit and help text.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,7 @@
-// The shader of a cost: users name it by id, name or stage.
+// Finds the shader that a user's cost names, by id, name or stage.
+//
+// Contract: `match_rank` orders the matches by precision; the most precise cost applies. O(1); `unknown_shader`
+// O(shaders).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
-// The files of machines/, compiled in; cmake/embed_texts.cmake writes the definition at build time.
+// The files of machines/, compiled in.
+//
+// Contract: names and texts of all shipped machine files; cmake/embed_texts.cmake writes the definition at build time.
 #pragma once
 
 #include <array>

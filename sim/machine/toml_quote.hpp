@@ -1,5 +1,8 @@
-// A text as a TOML string in double quotes, with TOML escapes for quotes, backslashes, control and invisible
-// characters. TOML is UTF-8: other bytes, which paths may contain, are spelled out (base/text.hpp, as_utf8).
+// Quotes text for TOML.
+//
+// Contract: `quoted` gives a TOML basic string, in double quotes, with TOML escapes for quotes, backslashes, control
+// and invisible characters. TOML is UTF-8: other bytes, which paths may contain, are written out (base/text.hpp,
+// as_utf8).
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
-// Kinds of memory accesses: the rows of every table about memory.
+// Kinds of data that memory accesses read or write: the rows of every table about memory.
+//
+// Contract: every access has exactly one kind. `to_string` gives its name in tables, files and text.
 #pragma once
 
 #include <array>
@@ -23,7 +25,7 @@ enum class DataKind : std::uint8_t {
 };
 inline constexpr std::size_t kDataKinds = 11;
 
-/// For tables, files and text: "node", "index", …, "shader-record", "frame-buffer", "unallocated".
+/// By DataKind.
 inline constexpr std::array<std::string_view, kDataKinds> kDataKindNames = {
     "node",    "index", "vertex",       "box",   "instance",   "shader-record",
     "payload", "stack", "frame-buffer", "other", "unallocated"};

@@ -2,7 +2,7 @@
 //
 // Contract: values are row-major, width · height of them; NaN where nothing was counted (no warp events for
 // efficiency). Counts are exact up to 2^24, the largest whole number that a float holds with all its predecessors.
-// O(events), parallel over rows. With a device the sums are its: the same values.
+// O(events), parallel over rows. A device computes the same values.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Contract: each thread's queue is its warp events in order; heads are grouped by call = (kind, shader). At every step
 // the policy picks one call among the heads of the warp's lanes; all lanes whose head is that call pop it together and
 // form one warp event with their mask. SIMT efficiency η = Σ popcount(mask) / (S · warp events). Warps are independent.
-// Exact integers, the same whatever the number of workers. Complexity: O(events + warp events · distinct heads), one
+// Exact integers, the same for any number of workers. Complexity: O(events + warp events · distinct heads), one
 // pass over the kind and shader columns (two for many shaders: call_dictionary.hpp); memory O(warps + threads) where
 // asked for, else the queues of two warps a worker. Parallel over warps. Errors: Usage for an unknown policy, a cost
 // table of the wrong length or a warp size above 64; Internal for an assignment that breaks its contract. With

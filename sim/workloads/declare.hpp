@@ -1,4 +1,6 @@
 // Parameters that several generators share. Internal to this folder.
+//
+// Contract: `get_count` reads a parameter whose declared range fits 32 bits.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Builds a stream of memory instructions, and names the caches of known answers. Internal to this folder.
+//
+// Contract: `begin_memory`, then records in the order of issue. `cache_of` gives the settings of a known answer.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ inline constexpr std::uint64_t kDataStart = std::uint64_t{1} << 24U;  ///< a mul
 
 inline constexpr std::uint32_t kLineBytes = 128;  ///< of workloads that count lines
 inline constexpr std::uint32_t kLineLanes = 8;    ///< lanes that read a line together, 16 bytes each
-inline constexpr std::uint32_t kLineWarp = 32;    ///< lanes of the warp that they are of
+inline constexpr std::uint32_t kLineWarp = 32;    ///< lanes of a warp of these workloads
 
 /// A warp of `sm` reads line `line` of the data.
 void read_line(MemoryWorkload& workload, std::uint16_t sm, std::uint32_t warp, std::uint64_t line);

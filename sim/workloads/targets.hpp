@@ -1,5 +1,8 @@
 // Separate triangles, each with its own closest-hit shader, for workloads that decide which lane calls which shader.
 // Internal to this folder.
+//
+// Contract: `add` all targets first; then `hit` appends one ray and its closest hit to the maker's open thread
+// (trace_maker.hpp).
 #pragma once
 
 #include <cstdint>

@@ -78,18 +78,18 @@ TEST(InterleaveErrors, Latencies) {
 
 TEST(InterleaveErrors, OutstandingMisses) {
   const ErrorInfo info = refused(ErrorKind::Usage, [](Call& call) { call.machine.outstanding_misses = 0; });
-  EXPECT_EQ(info.what, "the machine has no outstanding miss");
+  EXPECT_EQ(info.what, "the machine allows no outstanding miss");
   EXPECT_EQ(info.where, "machine 'm', outstanding_misses");
   EXPECT_EQ(info.found, "0");
 }
 
 TEST(InterleaveErrors, PlansOfOtherSmsAndItems) {
   const ErrorInfo sms = refused(ErrorKind::Usage, [](Call& call) { call.plan = plan_of(2, 3, {0, 2}); });
-  EXPECT_EQ(sms.what, "the work is distributed over another number of SMs than the machine has");
+  EXPECT_EQ(sms.what, "the work plan has another number of SMs than the machine");
   EXPECT_EQ(sms.found, "3 queues");
   EXPECT_EQ(sms.expected, "1 or 2");
   const ErrorInfo items = refused(ErrorKind::Usage, [](Call& call) { call.plan = plan_of(3); });
-  EXPECT_EQ(items.what, "the work is distributed in other items than there are streams of");
+  EXPECT_EQ(items.what, "the work plan has another number of items than the source of streams");
   EXPECT_EQ(items.found, "3 items");
   EXPECT_EQ(items.expected, "2");
 }

@@ -177,7 +177,7 @@ TEST_F(ByHand, WrongOptionsAreErrors) {
             "the line size is not a power of two");
   EXPECT_NE(fails(usage, {0, 1}, [](StreamOptions& o) { o.warp_traversal = "while-whale"; }).find("warp traversal"),
             std::string::npos);
-  EXPECT_EQ(fails(usage, {0, 1, 2}, same), "the places are no whole warps");
+  EXPECT_EQ(fails(usage, {0, 1, 2}, same), "the places do not fill whole warps");
   EXPECT_EQ(fails(usage, {0, 4}, same), "a thread of an item is out of range");
   EXPECT_EQ(fails(usage, {0, 0}, same), "a thread is at two places");
   trace_.launches[0].tlas = trace::kNone;

@@ -1,4 +1,4 @@
-// Interface for judging tests in batches elsewhere than in the Judge (judge.hpp); implemented by
+// Interface for judging tests in batches on a device, in place of the Judge (judge.hpp); implemented by
 // kernels/classification.
 //
 // Contract: `begin`, then `set_ray` for every ray with a test and `set_test` for every test, from several threads with

@@ -4,7 +4,7 @@
 //   Necessary, BoxMiss, Overlap   the ideal order over exact boxes makes it, and the ray hits the primitive at or
 //                                 before t*, not at all, or behind t*
 //   Enlargement  made by the ideal order with the hardware's boxes, not by the hardware's order with exact boxes
-//   Order        the other way round
+//   Order        made by the hardware's order with exact boxes, not by the ideal order with the hardware's boxes
 //   Either       made by each of the two alone
 //   Joint        made by neither alone
 // `brute_force_hit` separates the first three by the ray and the primitive alone: no traversal, no current limit, no
@@ -26,13 +26,13 @@ inline constexpr std::size_t kCauses = 7;
 /// Whether the cause is one of the three that every box-based order makes.
 [[nodiscard]] bool is_base(Cause cause);
 
-/// Whether a class contradicts the truth. Right are: each base kind for itself, R2 for Enlargement, R3 for Order, and
-/// "R2 or R3" for every truth that is not base; for Either nothing else, for Joint also R2 and R3.
+/// Whether a class contradicts the truth. Classes that do not: for a base truth its own kind; for Enlargement R2 or
+/// "R2 or R3"; for Order R3 or "R2 or R3"; for Either "R2 or R3"; for Joint R2, R3 or "R2 or R3".
 [[nodiscard]] bool contradicts(Cause cause, TestKind kind);
 
 struct GroundTruth {
   std::array<KindCounts, kCauses> tests{};  ///< truth, then class
-  /// Wrong classes that are right without slack for the original boxes: decided by rounding.
+  /// Wrong classes that would be right without slack for the original boxes: caused by rounding.
   std::uint64_t rounding = 0;
 
   void add(const GroundTruth& other);

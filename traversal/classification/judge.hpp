@@ -27,7 +27,7 @@ struct Verdict {
 /// Known properties of the hardware that made the tests.
 struct KnownHardware {
   bool culls = false;  ///< as in ClassifyOptions
-  bool clips = false;  ///< its box tests begin at t_min: a box met before t_min alone was enlarged
+  bool clips = false;  ///< its box tests begin at t_min: a tested box that the ray meets only before t_min was enlarged
 };
 
 struct JudgedTest {

@@ -1,5 +1,6 @@
-// Whether a geometry is opaque (skips any-hit shaders), by Vulkan's rules: the ray's flags, then the instance's, then
-// the geometry's own.
+// Whether a geometry is opaque (skips any-hit shaders).
+//
+// Contract: Vulkan's rules: the ray's flags override the instance's, which override the geometry's own.
 #pragma once
 
 #include "capture/trace/trace.hpp"

@@ -1,4 +1,6 @@
-// Specs of models (base/parameters.hpp) with a default for one parameter.
+// Sets a parameter in the spec of a model (base/parameters.hpp).
+//
+// Contract: `with_setting` adds key=value to `spec` unless the spec sets the key already. Errors: those of parse_spec.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +9,6 @@
 
 namespace rayreplay::traversal {
 
-/// `spec` with key=value unless it sets the key. Errors: those of parse_spec.
 [[nodiscard]] std::string with_setting(const std::string& spec, std::string_view key, std::uint64_t value);
 
 }  // namespace rayreplay::traversal

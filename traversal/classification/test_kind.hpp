@@ -1,4 +1,7 @@
 // The kinds of observed tests (MODELS.md §8) and counts of them.
+//
+// Contract: t is the distance of the ray's hit on the primitive, t_in of its entry into the primitive's original box,
+// t* of its closest accepted hit. Every test has exactly one kind.
 #pragma once
 
 #include <array>

@@ -131,15 +131,12 @@ const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "any-order",
      .summary = "Pending entries are visited in random order",
-     .text =
-         "The pessimistic extreme, with a reproducible order for experiments: instances, nodes and single primitives "
-         "of "
-         "both levels wait in one set; each draws a random key when it joins, and the lowest key is next. A key "
-         "depends "
-         "only on the seed, the ray and the set of primitives below the entry: one more box that is met changes the "
-         "order of no other entry, and layouts of one tree are visited in the same order. A primitive is tested only "
-         "if "
-         "its own tight box is met; entries beyond the closest hit in their turn are skipped.",
+     .text = "The pessimistic extreme, with a reproducible order for experiments: instances, nodes and single "
+             "primitives of both levels wait in one set; each draws a random key when it joins, and the lowest key is "
+             "next. A key depends only on the seed, the ray and the set of primitives below the entry: an additional "
+             "box that is met does not change the order of the others, and all layouts of one tree are visited in the "
+             "same order. A primitive is tested only if its own tight box is met; entries beyond the closest hit when "
+             "their turn comes are skipped.",
      .source = "rayreplay",
      .parameters = {declare::whole("seed", 1, "", "Seed of the random keys; each ray draws its own.", 0, 9e18)}},
     [](const Parameters& parameters) {

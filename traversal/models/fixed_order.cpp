@@ -21,8 +21,8 @@ const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "fixed-order",
      .summary = "Depth-first with a stack, children in the order of their slots",
-     .text = "The order of visits does not depend on the ray, as in hardware that spares itself the sort. What waits "
-             "keeps the distance of its entry and is left out if it lies beyond the closest hit when it comes up.",
+     .text = "The order of visits does not depend on the ray, as in hardware that does not sort. Stack entries keep "
+             "their entry distance and are skipped if they lie beyond the closest hit when popped.",
      .source = "rayreplay",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<FixedOrder>(); });

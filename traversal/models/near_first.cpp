@@ -34,15 +34,13 @@ const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "near-first",
      .summary = "Depth-first with a stack, the nearest child first",
-     .text =
-         "The order of most kernels on GPUs and CPUs: of the children that the ray meets, the one it enters first "
-         "is visited next; the others wait on a stack with the distance of their entry, and are skipped if they lie "
-         "beyond the closest hit in their turn. Ties go to the lower slot. All primitives of a leaf are tested.",
+     .text = "The order of most kernels on GPUs and CPUs: of the children that the ray meets, the one it enters first "
+             "is visited next; the others wait on a stack with the distance of their entry, and are skipped if they "
+             "lie beyond the closest hit when popped. Ties go to the lower slot. All primitives of a leaf are tested.",
      .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",
-     .parameters = {declare::choice(
-         "kernel", "fastest", {"fastest", "decode"},
-         "The results are the same: 'fastest' has code of its own for wide-8 where the processor has "
-         "AVX2, 'decode' runs every layout through its decoder.")}},
+     .parameters = {declare::choice("kernel", "fastest", {"fastest", "decode"},
+                                    "Implementation, with the same results: 'fastest' has special code for wide-8 on "
+                                    "processors with AVX2, 'decode' reads every layout through its decoder.")}},
     [](const Parameters& parameters) {
       return std::make_unique<NearFirst>(parameters.get_string("kernel") == "fastest");
     });

@@ -37,10 +37,9 @@ const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "ordered",
      .summary = "The ideal order: the nearest entry is visited next, by a priority queue",
-     .text =
-         "Instances, nodes and single primitives of both levels wait in one queue, ordered by the distance at which "
-         "the ray enters their boxes; a primitive by its own tight box. Nothing beyond the closest hit is visited. "
-         "The reference against which unnecessary tests are told from necessary ones.",
+     .text = "Instances, nodes and single primitives of both levels wait in one queue, ordered by the distance at "
+             "which the ray enters their boxes; a primitive by its own tight box. Nothing beyond the closest hit is "
+             "visited. The reference that separates necessary from unnecessary tests.",
      .source = "Hjaltason and Samet, \"Distance Browsing in Spatial Databases\", ACM TODS 1999, section 3; ReRay "
                "thesis, section 3.5",
      .parameters = {}},

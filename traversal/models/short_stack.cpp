@@ -215,12 +215,12 @@ const Traversals::Registrar kRegistrar(
     {.kind = {},
      .name = "short-stack",
      .summary = "Near-first with a stack of few entries and a restart trail",
-     .text = "What waits beyond the stack's entries is forgotten and found again from the root, led by a trail that "
-             "counts, level by level, the children that are done with. Tests the same primitives in the same order as "
-             "near-first; reads more nodes, once for each restart.",
+     .text = "A full stack drops its oldest entry. When the stack runs empty, the traversal restarts at the root and "
+             "finds the dropped children by a trail that counts the finished children of each level. Tests the same "
+             "primitives in the same order as near-first; reads more nodes, once for each restart.",
      .source = "Laine, \"Restart Trail for Stackless BVH Traversal\", HPG 2010; Vaidyanathan, Woop and Benthin, \"Wide "
                "BVH Traversal with a Short Stack\", HPG 2019",
-     .parameters = {declare::whole("entries", 5, "", "Of the stack of each level of the structure.", 1, 1024)}},
+     .parameters = {declare::whole("entries", 5, "", "Stack entries for each level of the structure.", 1, 1024)}},
     [](const Parameters& parameters) {
       return std::make_unique<ShortStack>(static_cast<std::size_t>(parameters.get_int("entries")));
     });

@@ -142,22 +142,21 @@ const WarpTraversals::Registrar kRegistrar(
      .name = "persistent-while-while",
      .summary = "Persistent threads: resident warps that take the next rays of a queue",
      .text = "While-while for long-running warps. By default a warp takes new rays when all of its lanes have finished "
-             "theirs, without speculation: the persistent threads of 2009. threshold above 1 replaces finished rays "
-             "while others still run, when a round of searching and testing is over and fewer lanes are busy, so that "
-             "a few long rays no longer hold up a warp: the dynamic fetch of 2012, there combined with speculation "
+             "theirs, without speculation: the persistent threads of 2009. With a threshold above 1 it also does so at "
+             "the end of a round of searching and testing if fewer lanes than the threshold are busy, so that a few "
+             "long rays no longer hold up a warp: the dynamic fetch of 2012, there combined with speculation "
              "(threshold=20,speculative=true). All steps are taken to last equally long.",
-     .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009; Aila, Laine and "
-               "Karras, \"Understanding the Efficiency of "
-               "Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
-     .parameters = {declare::whole("warps", 128, "warps", "That are resident at the same time.", 1, 16384),
-                    declare::whole(
-                        "threshold", 1, "lanes",
-                        "Fetch when fewer are busy; 1: when all have finished; more than the warp size: as soon "
-                        "as one is free.",
-                        1, 65),
+     .source =
+         "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009; Aila, Laine and Karras, "
+         "\"Understanding the Efficiency of Ray Traversal on GPUs – Kepler and Fermi Addendum\", NVR-2012-02",
+     .parameters = {declare::whole("warps", 128, "warps", "Resident warps.", 1, 16384),
+                    declare::whole("threshold", 1, "lanes",
+                                   "A warp fetches rays when fewer lanes are busy; 1: when all have finished; more "
+                                   "than the warp size: as soon as one is free.",
+                                   1, 65),
                     declare::flag("speculative", false, "Lanes with a leaf search on while others still need one."),
                     declare::choice("queue", "global", {"global", "share"},
-                                    "One for all warps, or an equal share of consecutive rays for each.")}},
+                                    "One queue for all warps, or an equal share of consecutive rays for each.")}},
     [](const Parameters& parameters) {
       return std::make_unique<PersistentWhileWhile>(
           Settings{.warps = static_cast<std::uint64_t>(parameters.get_int("warps")),

@@ -1,4 +1,7 @@
 // Threads that wait in order of arrival, and the batches taken from them; shared by exchanges.
+//
+// Contract: `take_first` removes the longest waiting threads and sorts them by last place (warp, lane), as `form_warps`
+// needs them. O(count · log count).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +15,7 @@
 
 namespace rayreplay::scheduler {
 
-/// `ticket` numbers arrivals, to compare lines by the arrival of their first threads.
+/// `ticket`: number of the arrival, which orders the first threads of several lines.
 struct Waiter {
   Arrival arrival;
   double since_cycles = 0;
@@ -21,7 +24,7 @@ struct Waiter {
 
 using WaitingLine = std::deque<Waiter>;
 
-/// Takes the first `count` threads, in order of their last places, as `form_warps` needs them.
+/// At most `count` threads, into `batch`, whose content is replaced.
 inline void take_first(WaitingLine& line, std::size_t count, std::vector<Arrival>& batch) {
   const auto end = line.begin() + static_cast<std::ptrdiff_t>(std::min(count, line.size()));
   batch.clear();

@@ -1,4 +1,7 @@
-// Tokens of formulas: numbers, names and signs, with their positions.
+// Tokens of hint formulas: numbers, names and signs, with their positions.
+//
+// Contract: tokens in the order of the text, the last one End; their texts are views of it. Usage, with the column, for
+// malformed tokens; `owner` as in expression.hpp. O(length).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +20,6 @@ struct Token {
   std::uint32_t column = 0;  ///< byte
 };
 
-/// The last token is End. Usage for malformed tokens. `owner` as in expression.hpp. O(length).
 [[nodiscard]] std::vector<Token> tokenize(std::string_view text, const std::string& owner);
 
 }  // namespace rayreplay::scheduler::formula

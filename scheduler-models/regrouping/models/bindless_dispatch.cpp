@@ -124,21 +124,20 @@ const SchedulerModels::Registrar kRegistrar(
     {.kind = {},
      .name = "bindless-dispatch",
      .summary = "Every call and return spawns a continuation; a thread-sorting unit collects them by record",
-     .text =
-         "Shaders are cut into continuations: a call ends the caller's piece and spawns the callee, a return spawns "
-         "the rest of the caller. Threads wait by record in queues of their SM (Intel: Xe core); a queue that has "
-         "as many as are dispatched together becomes a warp. When an SM has nothing else to run, or its queues "
-         "hold more threads than they may, the longest queue is dispatched as it is.\n\n"
-         "What spawns: every intersection, any-hit, closest-hit, miss and callable call, and every trace call, "
-         "which stands for the caller's going on after what it called before. A trace call right after the entry "
-         "of the shader that makes it spawns nothing: that shader goes on. Returns without an event of their own "
-         "are not counted: the last one of each thread to ray generation, and those to a shader that makes no "
-         "further call; nor are returns of intersection and any-hit shaders, which go back to the ray-tracing "
-         "unit. A trace call of a shader that has just been entered again by recursion counts as its first.\n\n"
-         "Assumes queues by record alone (no hints, no place in space), no time-out, and that a thread stays on "
-         "its SM, where threads that wait hold the warp slots that they would fill. stack_bytes is charged once "
-         "per spawn: what a call spills, its return fills. Which queue goes first when none is full is this "
-         "model's choice: no public text says what the hardware does. Cost: O(log queues) a spawn.",
+     .text = "Shaders are cut into continuations: a call ends the caller's piece and spawns the callee, a return "
+             "spawns the rest of the caller. Threads wait by record in queues of their SM (Intel: Xe core); a queue "
+             "with simd_width threads becomes a warp. When an SM has nothing else to run, or its queues hold more than "
+             "queue_threads threads, the longest queue becomes a warp with free lanes.\n\n"
+             "What spawns: every intersection, any-hit, closest-hit, miss and callable call, and every trace call, "
+             "which stands for the return to its caller from the previous call. A trace call right after the entry of "
+             "the shader that makes it spawns nothing: that shader goes on. Returns without an event of their own are "
+             "not counted: the last one of each thread to ray generation, and those to a shader that makes no further "
+             "call; nor are returns of intersection and any-hit shaders, which go back to the ray-tracing unit. A "
+             "trace call of a shader that has just been entered again by recursion counts as its first.\n\n"
+             "Assumes queues by record alone (no hints, no place in space), no time-out, and that a thread stays on "
+             "its SM, where threads that wait hold the warp slots that they would fill. stack_bytes is charged once "
+             "per spawn: what a call spills, its return fills. Which queue goes first when none is full is this "
+             "model's choice: no public text says what the hardware does. Cost: O(log queues) a spawn.",
      .source = "Ekstrand, Ray-tracing in Vulkan pt. 2, XDC 2021: calls and returns as BTD_SPAWN, any-hit shaders in "
                "intersection shaders",
      .parameters =

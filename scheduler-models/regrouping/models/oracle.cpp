@@ -38,19 +38,18 @@ const SchedulerModels::Registrar kRegistrar(
     {.kind = {},
      .name = "oracle",
      .summary = "The fewest warp events that any regrouping can need",
-     .text =
-         "For each round and call the number of threads that make it, divided by the warp size and rounded up; "
-         "summed. Round r is the r-th segment of every thread that has so many. No model that forms its warps of "
-         "segments of one round (ser with arrival all, compaction, wavefront) can need fewer warp events, whatever "
-         "it knows. Models whose threads meet when they happen to come (ser with arrival full or timeout, "
-         "bindless-dispatch) mix rounds; what they cannot beat is cut=nothing, one round for all.\n\n"
-         "A bound, not a schedule: it need not be reachable, and moving threads costs nothing. Cost: one pass over the "
-         "events.",
+     .text = "For each round and call the number of threads that make it, divided by the warp size and rounded up; "
+             "summed. Round r is the r-th segment of every thread that has so many. No model that forms its warps of "
+             "segments of one round (ser with arrival all, compaction, wavefront) can need fewer warp events, whatever "
+             "it knows. Models whose warps form as threads arrive (ser with arrival full or timeout, "
+             "bindless-dispatch) mix rounds; their bound is cut=nothing, one round for all.\n\n"
+             "A bound, not a schedule: it need not be reachable, and moving threads costs nothing. Cost: one pass over "
+             "the events.",
      .source = "rayreplay",
      .parameters = {declare::choice(
          "cut", "pending-calls", {"pending-calls", "every-call", "nothing"},
-         "Where threads may change warps: at pending closest-hit and miss calls, at every call and "
-         "return, or nothing: every call for itself, whenever.")}},
+         "Where threads may change warps: at pending closest-hit and miss calls, at every call and return, or nothing: "
+         "a single round, in which calls may run at any time.")}},
     [](const Parameters& parameters) { return std::make_unique<Oracle>(parameters); });
 
 }  // namespace

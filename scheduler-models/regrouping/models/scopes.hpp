@@ -1,4 +1,6 @@
 // The parameters "scope" and "pool_warps" of models that exchange threads.
+//
+// Contract: `parse_scope` takes the values that `scope_parameter` declares.
 #pragma once
 
 #include <string>

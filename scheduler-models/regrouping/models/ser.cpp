@@ -142,12 +142,11 @@ class Ser final : public SchedulerModel {
 std::vector<Parameter> parameters() {
   return {
       scope_parameter("launch"),
-      pool_warps_parameter("Size of a pool: of scope pool, and of what arrival full and timeout wait for. The "
-                           "default is a choice (docs/assumptions.md)."),
-      declare::choice(
-          "arrival", "all", {"all", "full", "timeout"},
-          "When threads that wait are sorted: all when all of the scope are there; full when they fill a pool; "
-          "timeout when they fill a pool or the first of them has waited for so long."),
+      pool_warps_parameter("Size of a pool, for scope pool and for arrival full and timeout. The default is a choice "
+                           "(docs/assumptions.md)."),
+      declare::choice("arrival", "all", {"all", "full", "timeout"},
+                      "When waiting threads are sorted: all: when all threads of the scope wait; full: when they fill "
+                      "a pool; timeout: when they fill a pool, or the first of them has waited for `timeout` cycles."),
       declare::real("timeout", 2000.0, "cycles",
                     "Longest wait of a thread for its pool to fill (arrival timeout). The default is a choice "
                     "(docs/assumptions.md).",
@@ -168,7 +167,7 @@ std::vector<Parameter> parameters() {
       declare::whole("spatial_bits", 8, "bits", "Bits of the place for each of its three axes.", 1, 16),
       declare::whole("first_bounce", 0, "rays", "Calls of earlier rays of a thread do not reorder.", 0, 65535),
       declare::whole("site", -1, "", "Only rays of this trace call reorder; -1: all.", -1, 255),
-      declare::flag("captured_only", false, "Only rays for which the application made a reorder call do."),
+      declare::flag("captured_only", false, "Reorder only rays for which the application made a reorder call."),
       declare::real("reorder_cycles", -1.0, "cycles",
                     "Latency of every warp that an exchange forms; below 0: the machine's.", -1, 1e9),
       declare::real(
@@ -176,14 +175,14 @@ std::vector<Parameter> parameters() {
           "State of a thread that lives across the call: what is written before it and read after it. The default is "
           "what NVIDIA reports of Indiana Jones after it was reduced (before: 222).",
           0, 65536),
-      declare::choice(
-          "spill", "all", {"all", "moved"},
-          "Whose live state goes through memory: of all threads that reorder, or of those alone that moved to "
-          "another warp. Scope warp spills nothing."),
+      declare::choice("spill", "all", {"all", "moved"},
+                      "Threads whose live state goes through memory: all that reorder, or those alone that moved to "
+                      "another warp. Scope warp spills nothing."),
       bandwidth_parameter("live state"),
-      declare::real("split_cycles", 0.0, "cycles",
-                    "Latency of every warp after its threads' first, for splitting trace calls, reordered or not.", 0,
-                    1e9),
+      declare::real(
+          "split_cycles", 0.0, "cycles",
+          "Latency added to every warp of later segments, reordered or not: the cost of splitting trace calls.", 0,
+          1e9),
       declare::whole("withheld", -1, "SMs", "SMs that do not shade while the hardware reorders; -1: the machine's.", -1,
                      65535),
   };

@@ -72,12 +72,12 @@ const WorkDistributions::Registrar kRegistrar(
     {.kind = {},
      .name = "captured",
      .summary = "Each warp on the SM that the capture saw it on, in the captured order",
-     .text = "Warps are those that were captured, with their threads and lanes. A warp's SM is that of its first "
-             "co-execution group; each SM takes its own warps in the order of their captured ids, that is of their "
-             "start. Warps without a group (none of their threads was recorded, or all of their groups were of warps "
-             "that the hardware had repacked) are dealt out by their place in that order, modulo the number of SMs; "
-             "a note says how many of those with events. "
-             "When a slot becomes free is the interleaving's time, not the captured one.",
+     .text =
+         "Warps are those that were captured, with their threads and lanes. A warp's SM is that of its first "
+         "co-execution group; each SM takes its own warps in the order of their captured ids, that is of their start. "
+         "Warps without a group (none of their threads was recorded, or all of their groups were of warps that the "
+         "hardware had repacked) are dealt out by their place in that order, modulo the number of SMs; a note says how "
+         "many of those with events. When a slot becomes free is the interleaving's time, not the captured one.",
      .source = "rayreplay",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<Captured>(); });

@@ -16,10 +16,10 @@ const WorkDistributions::Registrar kRegistrar(
     {.kind = {},
      .name = "launch",
      .summary = "The experiment's warps in their launch order, to whichever SM has a free slot",
-     .text = "Warps as the experiment's launch order and packing make them wait in one queue in the order in which "
-             "they start; an SM with a free slot takes the next.\n\nAssumes that one warp at a time is placed, on the "
-             "SM that runs fewest. Hardware was seen to place warps in groups (a group of four on an RTX 3080); how it "
-             "chooses the SM is not published.",
+     .text = "The warps of the experiment's launch order and packing wait in one queue, in start order; an SM with a "
+             "free slot takes the next.\n\n"
+             "Assumes that warps are placed one at a time, on the SM that runs the fewest. Hardware was seen to place "
+             "warps in groups (a group of four on an RTX 3080); how it chooses the SM is not published.",
      .source = "rayreplay",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<Launch>(); });

@@ -53,9 +53,9 @@ WorkPlan plan_scanline(trace::LaunchSize size, std::uint32_t warp_size, bool wra
 }
 
 Parameter wrap_parameter() {
-  return declare::flag("wrap", false,
-                       "A warp takes threads by number, and goes on in the next row where the row's end cuts it off; "
-                       "otherwise its last lanes are empty there.");
+  return declare::flag(
+      "wrap", false,
+      "Warps take consecutive threads across the ends of rows; otherwise the last warp of a row may have empty lanes.");
 }
 
 }  // namespace rayreplay::machine

@@ -1,4 +1,6 @@
-// Shared code of the work distributions.
+// Work plans (work_distribution.hpp) that several work distributions share.
+//
+// Contract: every plan obeys `check` of work_distribution.hpp. O(threads).
 #pragma once
 
 #include <cstdint>

@@ -34,15 +34,15 @@ const WorkDistributions::Registrar kRegistrar(
     {.kind = {},
      .name = "scanline-per-sm",
      .summary = "Persistent threads: each SM has its own band of the image, row by row within",
-     .text = "As scanline, but the image is cut from top to bottom into as many bands as there are SMs, equal but for "
-             "one part, and a warp slot fetches from its SM's band alone: warps of an SM work on neighbouring pixels, "
-             "those of different SMs far apart. An SM whose band is done stands idle.",
+     .text = "As scanline, but the image is cut from top to bottom into one band for each SM, with sizes that differ "
+             "by one part at most, and a warp slot fetches from its SM's band alone: warps of an SM work on "
+             "neighbouring pixels, those of different SMs far apart. An SM whose band is done stands idle.",
      .source =
          "von Buelow, Riemann, Guthe, Fellner, Profiling and Visualizing GPU Memory Access and Cache Behavior of Ray "
          "Tracers, section 6.2",
      .parameters = {wrap_parameter(),
                     declare::choice("part", "warp", {"warp", "row"},
-                                    "Bands are whole rows of the image, or begin and end with any warp of a row.")}},
+                                    "Unit in which bands are cut: whole rows of the image, or single warps.")}},
     [](const Parameters& parameters) {
       return std::make_unique<ScanlinePerSm>(parameters.get_bool("wrap"), parameters.get_string("part") == "row");
     });

@@ -27,12 +27,12 @@ const WorkDistributions::Registrar kRegistrar(
     {.kind = {},
      .name = "z-order",
      .summary = "Warps along a Z-like curve inside tiles, to whichever SM has a free slot",
-     .text = "One queue in the order of the launch order z-order, with unsorted threads, whatever launch order and "
-             "packing the experiment has. Assumes the same of the placing as `launch`.",
+     .text = "One queue of warps in the launch order z-order, without packing; launch order and packing of the "
+             "experiment are not used. Warps are placed on SMs as in `launch`.",
      .source = "ReRay thesis, section 3.2.2 and table 3.1",
-     .parameters = {declare::text("warp", "auto", "pixels", "As of launch order z-order."),
-                    declare::text("tile", "auto", "pixels", "As of launch order z-order."),
-                    declare::text("quadrants", "auto", "", "As of launch order z-order.")}},
+     .parameters = {declare::text("warp", "auto", "pixels", "As in the launch order z-order."),
+                    declare::text("tile", "auto", "pixels", "As in the launch order z-order."),
+                    declare::text("quadrants", "auto", "", "As in the launch order z-order.")}},
     [](const Parameters& parameters) { return std::make_unique<ZOrder>(parameters); });
 
 }  // namespace

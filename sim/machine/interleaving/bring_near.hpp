@@ -1,4 +1,6 @@
 // A prefetch that the compiler does not remove.
+//
+// Contract: prefetches the cache line at `address` for reading; no other effect, any address is allowed.
 #pragma once
 
 namespace rayreplay::machine {

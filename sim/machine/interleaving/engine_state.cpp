@@ -12,7 +12,7 @@ constexpr std::uint64_t kMaxWindowCycles = 1U << 9U;  // so that a window's tran
 constexpr std::uint64_t kMaxIssued = 1U << 17U;       // of all SMs
 constexpr std::size_t kAheadPlaces = 24, kAheadLines = 12;
 
-/// Nothing requested in a window returns within it.
+/// At most the shortest miss latency, so that nothing requested in a window returns within it.
 std::uint64_t window_cycles(const Machine& machine, bool has_l2) {
   const std::uint64_t least =
       has_l2 ? std::min(machine.l2_latency_cycles, machine.dram_latency_cycles) : machine.dram_latency_cycles;
@@ -134,7 +134,7 @@ bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction&
   return true;
 }
 
-/// Takes one of the SM's outstanding misses; otherwise the SM waits.
+/// Reserves one of the SM's outstanding misses; false: none is free, and the SM waits.
 bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   if (unit.returns.has_room(cycle)) {
     unit.returns.hold();
@@ -318,7 +318,7 @@ void EngineState::hand_over() {
   block_.clear();
 }
 
-/// The returns of its misses, and the waits for them.
+/// Sets the return times of the SM's misses in this window, and wakes what waits for them.
 void EngineState::settle(SmUnit& unit) {
   for (std::uint32_t number = 0; number < unit.misses.size(); ++number) {
     SmUnit::Miss& miss = unit.misses[number];

@@ -158,7 +158,7 @@ class EngineState {
   std::uint64_t l1_latency_, l2_latency_, dram_latency_;
   bool has_l1_, has_l2_;
   bool per_sm_;
-  bool streams_outlive_;  ///< their warps', until the window is closed
+  bool streams_outlive_;  ///< streams of ended warps are kept until the window is closed
   std::uint64_t window_ = 0, length_;
   ItemSupply supply_;
   std::vector<WarpState> warps_;  ///< SM · resident warps + slot

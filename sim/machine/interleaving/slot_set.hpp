@@ -1,4 +1,6 @@
-// A set of warp slots of an SM, as bits, with a search for the next one.
+// A set of warp slots of an SM, as bits.
+//
+// Contract: slots are 0 … kMost − 1. Each operation takes at most kMost / 64 steps.
 #pragma once
 
 #include <array>
@@ -34,7 +36,7 @@ class SlotSet {
     filled_ &= ~((word == 0 ? 1U : 0U) << (slot / 64));
     --count_;
   }
-  /// The lowest slot at or above `from`; kNone.
+  /// The lowest slot at or above `from`; kNone if there is none.
   [[nodiscard]] std::uint32_t at_or_above(std::uint32_t from) const {
     if (from >= kMost) {
       return kNone;
@@ -82,7 +84,7 @@ class SlotSet {
 
  private:
   std::array<std::uint64_t, kMost / 64> words_{};
-  std::uint32_t filled_ = 0;  ///< words with a slot
+  std::uint32_t filled_ = 0;  ///< bit w: word w has a slot
   std::uint32_t count_ = 0;
 };
 

@@ -18,7 +18,7 @@ struct WarpState {
   const memory::Transaction* end = nullptr;
   const memory::Request* request = nullptr;  ///< the next transaction's first request; null: none are kept
   std::uint64_t completes = 0;               ///< completion of its last instruction, as far as known
-  bool waits = false;                        ///< for parts that complete after the window
+  bool waits = false;                        ///< for transactions that complete after the window
   std::uint32_t item = 0;
   std::uint32_t row = 0;  ///< of the next instruction
 };
@@ -26,7 +26,7 @@ struct WarpState {
 struct SmUnit {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
-  /// Return of a line requested in this window, plus the number of the miss: the time is unknown, but after the window.
+  /// Plus the number of a miss: return time of a line requested in this window, not known yet but after the window.
   static constexpr std::uint64_t kLater = std::uint64_t{1} << 63U;
 
   struct Issued {
@@ -58,9 +58,9 @@ struct SmUnit {
   std::uint32_t running = 0;  ///< warps
   bool holds = false;         ///< the load unit is held
   bool vacant = true;         ///< slots became free that may be filled
-  bool waits = false;         ///< for a miss …
-  bool open = false;          ///< … whose return is known when the window ends
-  std::uint64_t until = 0;    ///< the return
+  bool waits = false;         ///< for a free outstanding miss
+  bool open = false;          ///< `until` is known only when the window ends
+  std::uint64_t until = 0;    ///< end of the wait
   std::uint64_t since = 0;    ///< start of the wait
   std::uint64_t instructions = 0;
   std::uint64_t last_cycle = 0;
@@ -82,7 +82,7 @@ struct SmUnit {
     wakes_.push_back(cycle << kSlotBits | wakes);
     std::push_heap(wakes_.begin(), wakes_.end(), std::greater<>());
   }
-  /// Calls each(slot) for those up to a cycle, and possibly for others.
+  /// Calls each(slot) for the slots with a wake before `cycle`, in any order.
   template <class Each>
   void each_wake_before(std::uint64_t cycle, Each each) const {
     for (const std::uint64_t wake : wakes_) {

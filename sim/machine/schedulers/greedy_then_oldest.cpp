@@ -65,10 +65,11 @@ const WarpSchedulers::Registrar kRegistrar(
      .name = "greedy-then-oldest",
      .summary = "The warp that issued last as long as it is ready, else the one that started first",
      .text = "A warp goes on until it has to wait; then the ready warp that has been on the SM longest issues. Old "
-             "warps get ahead of young ones, so that fewer warps share the L1 at a time than with loose round "
-             "robin. Since a load that hits the L1 takes its latency too, a warp is ready again at once after "
-             "stores alone, when compute_cycles is 0.\n\nAssumes one choice for the whole SM; hardware has partitions "
-             "with a scheduler each, and their order is not published.",
+             "warps get ahead of young ones, so that fewer warps share the L1 at a time than with loose round robin. A "
+             "load that hits the L1 has a latency too, so a warp is ready again at once only after a store, with "
+             "compute_cycles 0.\n\n"
+             "Assumes one choice for the whole SM; hardware has partitions with a scheduler each, and their order is "
+             "not published.",
      .source = "Rogers, O'Connor, Aamodt, Cache-Conscious Wavefront Scheduling, MICRO 2012",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<Model>(); });

@@ -48,10 +48,10 @@ const WarpSchedulers::Registrar kRegistrar(
      .name = "random",
      .summary = "Any of the ready warps, drawn from a seed",
      .text = "Draw n of SM s is the upper half of split_mix(split_mix(seed, s), n), times the number of ready warps, "
-             "divided by 2^32: the rank of the slot among the ready ones. One draw an instruction. A control: what an "
-             "order without any intention makes of the caches.",
+             "divided by 2^32: the rank of the slot among the ready ones. One draw an instruction. A control: cache "
+             "results under an arbitrary order.",
      .source = "rayreplay",
-     .parameters = {declare::whole("seed", 1, "", "Start of the random numbers.", 0, 9e15)}},
+     .parameters = {declare::whole("seed", 1, "", "Seed of the random numbers.", 0, 9e15)}},
     [](const Parameters& parameters) {
       return std::make_unique<Model>(static_cast<std::uint64_t>(parameters.get_int("seed")));
     });

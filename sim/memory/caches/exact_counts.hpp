@@ -1,14 +1,15 @@
 // Exact counts of many cache configurations, with sectors and stores, over the same streams.
 //
-// Contract: stream s is accesses [begins[s], begins[s + 1]); every cache of the list has one of its own for each
-// stream. Accesses are in lines of the caches, with sectors of theirs: all have the same line and sector.
-// `counts[c][s]` is what make_set_associative(geometry, policy) counts of stream s. On a device:
-// Lru, loads and stores, write-through and write-back, with and without allocation, of up
-// to 8 ways for each lane of a subgroup (256 on subgroups of 32), below 2^28 ways of all streams' caches. FIFO, random
-// replacement and more ways: the processor, and the record of the stage says so. On the processor caches and streams go
-// side by side over all cores. The numbers are the same. Where hits of whole lines with allocation are all that is
-// asked for, lru_hits.hpp has all ways at once. Several devices share the caches. Errors: Usage as in
-// set_associative.hpp, or for different lines or sectors.
+// Contract: stream s is accesses [begins[s], begins[s + 1]). `counts[c][s]` equals the counts of
+// make_set_associative(geometry, policy) of cache c over stream s, starting empty. All caches have the same line and
+// sector size; accesses hold line numbers and sector masks of that size. For hits of whole lines with allocation alone,
+// lru_hits.hpp computes all ways in one pass. Errors: Usage as in set_associative.hpp, or for different line or sector
+// sizes.
+//
+// Devices run LRU caches: loads and stores, write-through and write-back, with and without allocation, up to 8 ways for
+// each lane of a subgroup (256 on subgroups of 32), below 2^28 ways over all streams. The processor runs FIFO, random
+// replacement and more ways; the record of the stage says so. The counts are the same. Several devices share the
+// caches; on the processor caches and streams run in parallel on all cores.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct ExactStreams {
 };
 
 inline constexpr const char* kNoExactKernel = "replacement other than LRU, or too many ways, have no kernel";
-/// Writes the counts of the caches that it has a kernel for, and returns which these are.
+/// Writes the counts of the caches that have a kernel; returns for each cache whether it was written.
 inline constinit Twin<std::vector<bool>(const ExactStreams&, std::span<const ExactCache>, ExactCounts&)>
     exact_counts_twin{"exact caches"};
 

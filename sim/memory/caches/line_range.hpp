@@ -1,4 +1,7 @@
-// Smallest and largest line of many accesses, in parallel: how many bits distinguish the lines.
+// Smallest and largest line of many accesses, computed in parallel.
+//
+// Contract: `line_range(size, line_of)` covers line_of(0) … line_of(size − 1); no accesses give low > high. `bits()`:
+// number of bits that hold every line minus `low`. O(size).
 #pragma once
 
 #include <algorithm>
@@ -15,7 +18,7 @@ struct LineRange {
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
 
-  /// Bits of a line minus `low`.
+  /// 0 for no lines, or a single one.
   [[nodiscard]] unsigned bits() const {
     return high < low ? 0 : static_cast<unsigned>(std::bit_width(high - low));
   }

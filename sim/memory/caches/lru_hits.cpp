@@ -28,8 +28,9 @@ using Lines = std::span<const std::uint64_t>;
 void check(const LruStreams& streams, std::span<const LruConfiguration> configurations) {
   for (const LruConfiguration& one : configurations) {
     if (one.sets == 0 || one.ways == 0 || one.sets >= kLimit || one.ways >= kLimit) {
-      throw Error(ErrorKind::Usage, {"an impossible cache", "", fmt::format("{} sets of {} ways", one.sets, one.ways),
-                                     "at least one of each, less than 2^31", ""});
+      throw Error(ErrorKind::Usage,
+                  {"a cache has no sets or ways, or too many", "",
+                   fmt::format("{} sets of {} ways", one.sets, one.ways), "at least one of each, less than 2^31", ""});
     }
   }
   if (streams.begins.empty() || streams.begins.front() != 0 || streams.begins.back() != streams.lines.size() ||

@@ -1,21 +1,22 @@
 // Hits of many set-associative LRU caches over the same streams, for sweeps over sizes and associativities.
 //
-// Contract: stream s (an SM's, or all that comes to an L2) is lines [begins[s], begins[s + 1]); every configuration has
-// a cache of its own for each stream. `hits[c][s]`: accesses of stream s whose line was in the cache of configuration
-// c. The set of a line is line mod sets, the victim the line of the set whose last use is longest ago; every access
-// uses its line, and takes it in if it is not there. That is an exact cache of this folder with the model lru:
-//   loads, and stores with allocate=true, whatever `write`: hits of whole lines; of sectored caches hits + sector
-//   misses stores with allocate=false: not covered, as a store that misses would leave no line; such a cache has no
-//   stack (what a larger one keeps is not what a smaller one keeps and more), so that each has to be run by itself:
-//   exact_counts.hpp
-// FIFO and random replacement are not covered for the same reason. Configurations of one number of sets come from one
-// pass over the accesses (inclusion: Mattson et al., IBM Systems Journal 1970). On a device a pass
-// costs the same for any sets and ways. On the processor streams and numbers of sets go side by side over all cores: up
-// to 64 ways lists of lines by last use, O(1) to O(ways) an access; more ways: one set by the reuse engine `bitmap`,
-// several by an exact cache a configuration. The numbers are the same. Whole streams at a time: as many as fit go to
-// the device together; several devices share the numbers of sets. Memory on the processor: 8 bytes a line of the caches
-// that run. Errors: Usage for no sets or ways, or 2^31 and more; Internal for streams that are not cut as they should
-// be.
+// Contract: stream s (the accesses of one SM's L1, or of an L2) is lines [begins[s], begins[s + 1]). Every
+// configuration has a separate cache for each stream; `hits[c][s]` counts the accesses of stream s whose line is in the
+// cache of configuration c. The set of a line is line mod sets. Every access makes its line the most recently used; a
+// missing line replaces the least recently used line of its set. Errors: Usage for 0 sets or ways, or 2^31 and more;
+// Internal for `begins` that do not partition `lines`.
+//
+// Hits equal those of an exact cache with the model lru for loads, and for stores with allocate=true under any `write`:
+// hits of whole lines, or of sectored caches hits + sector misses. Not covered are stores with allocate=false, FIFO and
+// random replacement: a larger cache then need not include a smaller one's lines, so each cache is simulated separately
+// (exact_counts.hpp).
+//
+// Configurations with the same number of sets share one pass over the accesses (inclusion: Mattson et al., IBM Systems
+// Journal 1970). On a device the cost of a pass does not depend on sets and ways; as many whole streams as fit are
+// processed together, and several devices share the numbers of sets. On the processor streams and numbers of sets run
+// in parallel on all cores: up to 64 ways with lists of lines by last use, O(1) to O(ways) an access; above that one
+// set with the reuse engine `bitmap`, several sets with an exact cache for each configuration. The hits are the same.
+// Memory on the processor: 8 bytes a line of the caches that run.
 #pragma once
 
 #include <cstdint>
@@ -56,13 +57,13 @@ struct LruStreams {
   }
 };
 
-/// Configurations of one number of sets.
+/// Configurations with the same number of sets.
 struct LruGroup {
   std::uint64_t sets = 1;
   std::vector<std::uint64_t> ways;  ///< ascending, different
 };
 
-/// By group, number of ways, stream.
+/// Indices: group, position in LruGroup::ways, stream.
 using LruGroupHits = std::vector<std::vector<std::vector<std::uint64_t>>>;
 
 [[nodiscard]] LruGroupHits no_hits(const LruStreams& streams, const std::vector<LruGroup>& groups);

@@ -1,4 +1,6 @@
-// Number of sectors in a mask. A table, because baseline x86-64 has no population count.
+// Number of sectors in a mask.
+//
+// Contract: any 8-bit mask. O(1): a table, because baseline x86-64 has no population count.
 #pragma once
 
 #include <array>

@@ -33,7 +33,7 @@ struct Hashed {
   using Sets = HashedSets;
 };
 
-/// For one batch. An access sends down at most a writeback and a request of its own.
+/// Of one batch. An access makes at most a writeback and one fill or store request to the next level.
 struct Buffers {
   std::vector<CachePlace> places = std::vector<CachePlace>(kBatch);
   std::vector<DownAccess> down = std::vector<DownAccess>(2 * kBatch);

@@ -58,9 +58,9 @@ class SetAssociativeModel final : public CacheModel {
 /// What every such model's text ends with.
 inline constexpr const char* kSetAssociativeText =
     " The set of a line is line mod sets, for any number of sets.\n\n"
-    "Tags are kept by line, data by sector: an access hits if the line and all sectors that it touches are there. "
-    "Loads fill what is missing. Stores fetch nothing; a store that the cache keeps makes its sectors valid. O(1) an "
-    "access for any number of ways. Assumes that fills are there at once.";
+    "Tags are kept by line, data by sector: an access hits if the line and all sectors that it touches are present. "
+    "Loads fill missing sectors. Stores fetch nothing; a store that the cache keeps makes its sectors valid. O(1) an "
+    "access for any number of ways. Assumes that fills take no time.";
 
 /// The parameters `write` and `allocate`, for registration.
 [[nodiscard]] std::vector<Parameter> write_parameters();

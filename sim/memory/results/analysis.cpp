@@ -78,7 +78,7 @@ class Analysis::Impl {
       broken("blocks without requests, but sums by element or pixel are wanted");
     }
     if (!block.cycles.empty() && block.cycles.size() != block.transactions.size()) {
-      broken("a block whose cycles are not one a transaction");
+      broken("a block with another number of cycles than transactions");
     }
     const std::uint64_t before = request_;
     std::size_t begin = 0;
@@ -187,7 +187,7 @@ class Analysis::Impl {
       }
       if (transaction.lanes == 0 || transaction.lanes > kMaxLanes || transaction.sectors == 0 ||
           transaction.sectors > sector_mask_ || transaction.line > last_line_) {
-        broken("a number of lanes, sectors, or a line that cannot be");
+        broken("lanes, sectors or a line out of range");
       }
       request_ += transaction.lanes;
       if (transaction.kind == DataKind::Unallocated) {

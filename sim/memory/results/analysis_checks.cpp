@@ -57,7 +57,7 @@ void check_options(const AnalysisOptions& options, const LevelModels& l1, const 
            fmt::format("{} bytes", l2.geometry.line_bytes), fmt::format("at least {}", stream.sector_bytes));
   }
   if (options.window_requests != 0 && !options.window_limits.empty()) {
-    refuse("windows have limits and a length", "", "both", "one of them");
+    refuse("windows are given by limits and by a length", "", "both", "one of them");
   }
   if (options.pixels > kMostPixels) {
     too_much("the frame has too many pixels for sums by pixel", options.pixels, kMostPixels,

@@ -1,4 +1,6 @@
 // Checks of an analysis' options, and the models of its levels. Internal to this folder.
+//
+// Contract: the errors of analysis.hpp; no other effect.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +11,8 @@
 
 namespace rayreplay::memory {
 
-/// The level's cache model; none if the geometry has no bytes. `engine`: of `distances`; must outlive the model. Usage
-/// if model, geometry and engine do not fit.
+/// The models of a level; none if the geometry has no bytes. `engine` computes reuse distances if `distances` or the
+/// model needs them, and must outlive the result. Usage if model, geometry and engine do not fit.
 [[nodiscard]] LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, const std::string& where,
                                      const ReuseEngine* engine, bool distances);
 

@@ -45,7 +45,7 @@ class ReuseHistogram {
   /// bin counts as misses.
   [[nodiscard]] std::uint64_t misses(std::uint64_t lines) const;
 
-  /// Adds the shortest distances first; limited to the existing ones, without cold ones.
+  /// Removes `count` accesses, the shortest distances first; all if there are fewer. Cold accesses stay.
   void take_back_shortest(std::uint64_t count);
 
   [[nodiscard]] std::uint64_t memory_bytes() const {

@@ -13,8 +13,8 @@ namespace {
 
 namespace tbb = oneapi::tbb;
 
-constexpr std::size_t kScratch = std::size_t{1} << 16U;  ///< distances that nobody wants
-constexpr int kStacksACore = 4;                          ///< with fewer cores for a stack, a stack stays on one
+constexpr std::size_t kScratch = std::size_t{1} << 16U;  ///< distances computed at a time for histograms alone
+constexpr int kStacksACore = 4;  ///< cores a stack from which on `offline`, parallel within a stack, is faster
 
 }  // namespace
 
@@ -30,7 +30,7 @@ void ReuseStacks::distances(std::span<const std::uint64_t> lines, std::span<cons
                             std::span<std::uint32_t> out) {
   if (begins.size() != state_.live.size() + 1 || begins.front() != 0 || begins.back() != lines.size() ||
       (!out.empty() && out.size() != lines.size())) {
-    throw Error(ErrorKind::Internal, {"reuse distances of streams that are not cut as they should be", "", "", "", ""});
+    throw Error(ErrorKind::Internal, {"the begins of streams do not partition the accesses", "", "", "", ""});
   }
   state_.lines = lines;
   state_.out = out;
@@ -57,7 +57,7 @@ std::uint64_t ReuseStacks::live_lines() const {
   return sum;
 }
 
-/// All that is left, and all to come.
+/// The rest of the call; later calls stay on the processor too.
 void ReuseStacks::process() {
   on_processor_ = true;
   state_.on_devices.reset();

@@ -1,12 +1,13 @@
-// Exact reuse distances of several LRU stacks at once (an L1 for each SM): on a device, or on all cores.
+// Exact reuse distances of several LRU stacks at once (an L1 for each SM): on devices, or on all cores.
 //
-// Contract: `distances` takes the next accesses of every stack and writes one distance each, as ReuseStack of an exact
-// engine does (reuse_engine.hpp): calls may cut the streams anywhere, lines are any 64-bit numbers, and the numbers are
-// the same wherever they come from. On the processor: a stack each of the engine `bitmap`, several at a time; `offline`
-// where there are too few of them for the cores. On devices (kernels/reuse/twins.cpp) the stacks are shared among them,
-// and the processor takes over for good, from the same live lines, where a device fails or is slow. Histograms are
-// counted there, too, so that distances that nobody wants need not come back. Memory: that of the engines; with a
-// device 8 bytes a live line. Errors: Resource for more than 2^30 live lines of a stack.
+// Contract: `distances` takes the next accesses of every stack and writes one distance each, as the ReuseStack of an
+// exact engine does (reuse_engine.hpp). Calls may cut the streams anywhere; lines are any 64-bit numbers; distances do
+// not depend on where they are computed. On the processor every stack has an engine `bitmap`, several running in
+// parallel, or `offline` if there are too few stacks for the cores. Devices (kernels/reuse/twins.cpp) share the stacks;
+// if a device fails or is slow, the processor takes over from the same live lines and does not hand back. Histograms
+// are counted on the device too, so that unwanted distances need not be downloaded. Memory: that of the engines; with a
+// device 8 bytes a live line. Errors: Resource for more than 2^30 live lines of a stack; Internal for `begins` that do
+// not partition `lines`.
 #pragma once
 
 #include <cstdint>
@@ -29,30 +30,30 @@ struct ReuseStacksOptions {
   bool once = false;  ///< `distances` is called only once, so no state is kept
 };
 
-/// What the two ways to the distances share.
+/// State shared by the processor's and the devices' computation.
 struct StackState {
   ReuseStacksOptions options;
   Accelerator* accelerator = nullptr;
-  std::vector<std::vector<std::uint64_t>> live;  ///< by stack, in order of last use; of those without an engine
+  std::vector<std::vector<std::uint64_t>> live;  ///< by stack, in order of last use; empty once the stack has an engine
   std::vector<ReuseHistogram> histograms;
   DeviceSlot on_devices;
 
-  // Of the call:
+  // The current call of `distances`:
   std::span<const std::uint64_t> lines;
   std::span<std::uint32_t> out;
-  std::vector<std::uint64_t> next, end;  ///< what is left of `lines`, by stack
+  std::vector<std::uint64_t> next, end;  ///< by stack: the rest of `lines` is [next, end)
 
   [[nodiscard]] bool any_left() const {
     return next != end;
   }
 };
 
-/// Returns whether the devices go on: false where the processor has to take over what is left, and all to come.
+/// False: the processor computes the rest of this call and all later calls.
 inline constinit Twin<bool(StackState&)> reuse_stacks_twin{"reuse distances"};
 
 class ReuseStacks {
  public:
-  /// `accelerator`: null: the processor; else it must outlive this.
+  /// `accelerator`: null for the processor; must outlive this object.
   ReuseStacks(Accelerator* accelerator, std::size_t stacks, const ReuseStacksOptions& options = {});
   ReuseStacks(const ReuseStacks&) = delete;
   ReuseStacks& operator=(const ReuseStacks&) = delete;
@@ -62,7 +63,7 @@ class ReuseStacks {
   void distances(std::span<const std::uint64_t> lines, std::span<const std::uint64_t> begins,
                  std::span<std::uint32_t> out);
 
-  /// Over all accesses so far, by stack.
+  /// By stack, over all accesses so far.
   [[nodiscard]] const std::vector<ReuseHistogram>& histograms() const;
   /// Distinct lines so far, over all stacks.
   [[nodiscard]] std::uint64_t live_lines() const;
@@ -77,7 +78,7 @@ class ReuseStacks {
   bool on_processor_;
 };
 
-/// Histograms of whole streams: stream s is lines [begins[s], begins[s + 1]).
+/// Distances, or histograms, of whole streams: stream s is lines [begins[s], begins[s + 1]).
 [[nodiscard]] std::vector<std::uint32_t> distances_of_streams(std::span<const std::uint64_t> lines,
                                                               std::span<const std::uint64_t> begins,
                                                               Accelerator* accelerator);

@@ -57,7 +57,7 @@ void check_threads(std::span<const std::uint32_t> thread_at, std::uint64_t threa
     throw Error(ErrorKind::Usage, {what, "access streams", found, expected, ""});
   };
   if (thread_at.size() % warp_size != 0 || thread_at.size() / warp_size >= kNoElement) {
-    fail("the places are no whole warps", std::to_string(thread_at.size()), fmt::format("warps of {}", warp_size));
+    fail("the places do not fill whole warps", std::to_string(thread_at.size()), fmt::format("warps of {}", warp_size));
   }
   std::vector<bool> seen(threads);
   for (const std::uint32_t thread : thread_at) {

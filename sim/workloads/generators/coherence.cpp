@@ -152,16 +152,14 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "coherence",
      .summary = "Rays of a warp from parallel neighbours to random directions",
-     .text =
-         "A wall of triangles at a known depth, with k closest-hit shaders dealt out to its cells. A ray goes where "
-         "its "
-         "warp's packet goes with the probability that the parameter says, else to a cell drawn at random. Every ray "
-         "hits. Efficiency is 2 / (1 + D), D being the expected number of shaders that a warp hits.",
+     .text = "A wall of triangles at a known depth, with k closest-hit shaders dealt out to its cells. With the given "
+             "probability a ray goes to the cell of its warp's packet, else to a random cell. Every ray hits. "
+             "Efficiency is 2 / (1 + D), D being the expected number of shaders that a warp hits.",
      .source = "rayreplay",
-     .parameters = {declare::real("coherence", 0.5, "", "Probability that a ray goes where its packet goes.", 0, 1),
+     .parameters = {declare::real("coherence", 0.5, "", "Probability that a ray goes to its packet's cell.", 0, 1),
                     declare::whole("shaders", 8, "shaders", "Closest-hit shaders of the wall.", 1, 1024),
                     declare::whole("cells", 32, "cells", "Cells on a side of the wall.", 1, 512), warp_size_parameter(),
-                    warps_parameter(256), declare::whole("seed", 1, "", "Of the draws.", 0, 1e15)}},
+                    warps_parameter(256), declare::whole("seed", 1, "", "Seed of the draws.", 0, 1e15)}},
     [](const Parameters& parameters) { return std::make_unique<Coherence>(parameters); });
 
 }  // namespace

@@ -78,16 +78,14 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "reuse-distance",
      .summary = "Reads of exactly two reuse distances",
-     .text =
-         "Blocks of near + 1 lines, each read several times in turn, round after round: reads within a block have "
-         "reuse "
-         "distance near, the first of a block in a round has blocks (near + 1) - 1. The hit rate of LRU over its size "
-         "is a staircase of two steps, at near + 1 lines and at all lines.",
+     .text = "Blocks of near + 1 lines, each read several times in turn, round after round: reads within a block have "
+             "reuse distance near; the first read of a line in a round has blocks (near + 1) - 1. The hit rate of LRU "
+             "over its size is a staircase of two steps, at near + 1 lines and at all lines.",
      .source = "rayreplay; Mattson, Gecsei, Slutz, Traiger, Evaluation techniques for storage hierarchies, 1970",
      .parameters = {declare::whole("near", 63, "lines", "Reuse distance within a block.", 0, 1 << 20),
                     declare::whole("blocks", 8, "blocks", "Blocks; one: all distances are near.", 1, 1 << 16),
                     declare::whole("repeats", 4, "", "Reads of each line of a block in a round.", 1, 1 << 12),
-                    declare::whole("rounds", 4, "", "How often the blocks are gone through.", 1, 1 << 12)}},
+                    declare::whole("rounds", 4, "", "Passes over all blocks.", 1, 1 << 12)}},
     [](const Parameters& parameters) { return std::make_unique<ReuseDistance>(parameters); });
 
 }  // namespace

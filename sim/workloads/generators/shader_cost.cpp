@@ -91,10 +91,10 @@ const Workloads::Registrar kRegistrar(
      .name = "shader-cost",
      .summary = "Two closest-hit shaders, one dearer than the other, in every warp",
      .text = "Of a warp's n lanes m = round(share n) hit the shader 'dear', the others 'cheap'. With costs c and d the "
-             "weighted efficiency is ((n - m) c + m d) / (n (c + d)); sorting by shader brings it to 1 and cannot win "
-             "more time than that. The costs are keys of the experiment: costs.cheap and costs.dear of the replayer, "
-             "shader_costs.cheap and shader_costs.dear of the time model; the parameters say what the known answers "
-             "take for them.",
+             "weighted efficiency is ((n - m) c + m d) / (n (c + d)); sorting by shader brings it to 1, which bounds "
+             "the gain in time. The costs are keys of the experiment: costs.cheap and costs.dear of the replayer, "
+             "shader_costs.cheap and shader_costs.dear of the time model; the parameters give the values that the "
+             "known answers assume.",
      .source = "rayreplay",
      .parameters = {declare::real("ratio", 10, "", "Cost of the dear shader, as a multiple of the cheap one's.", 1,
                                   1e4),

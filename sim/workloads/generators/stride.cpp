@@ -103,13 +103,13 @@ const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "stride",
      .summary = "Warps read words that lie a stride apart",
-     .text =
-         "Lane l of instruction i reads the word at (i n + l) stride. One line serves a whole warp while the words lie "
-         "close together, and one lane each when the stride is a line or more.",
+     .text = "Lane l of instruction i reads the word at (i n + l) stride. With a small stride one line serves a whole "
+             "warp; with a stride of a line or more each lane needs its own.",
      .source = "CUDA C++ Best Practices Guide, strided accesses",
-     .parameters = {declare::whole("stride", 4, "bytes",
-                                   "Between the words of two lanes; a multiple of 4. 0: all read one word.", 0,
-                                   1 << 20),
+     .parameters = {declare::whole(
+                        "stride", 4, "bytes",
+                        "Distance of the words of two neighbouring lanes; a multiple of 4. 0: all lanes read one word.",
+                        0, 1 << 20),
                     declare::whole("instructions", 1024, "instructions", "Different instructions.", 1, 1 << 20),
                     declare::whole("repeats", 1, "", "How often each instruction is issued before the next.", 1,
                                    1 << 16),

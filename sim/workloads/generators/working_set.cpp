@@ -148,19 +148,18 @@ class WorkingSet final : public Workload {
 const Workloads::Registrar kRegistrar(
     {.kind = {},
      .name = "working-set",
-     .summary = "A set of lines read again and again, in turn or at random",
-     .text = "Every SM reads N lines, its own or those of all. In turn (cyclic), an LRU cache hits everything but the "
-             "first "
-             "pass when it holds N lines, and nothing when it holds one less. At random, it hits C/N of the reads when "
-             "it holds C lines. Behind L1s of one line the L2 sees the reads of all SMs.",
+     .summary = "A set of lines read repeatedly, in turn or at random",
+     .text = "Every SM reads N lines, its own or the same as all SMs. Cyclic reads hit an LRU cache of N lines in "
+             "every pass but the first, and one of N - 1 lines never. Random reads hit an LRU cache of C lines in C/N "
+             "of the cases. Behind L1s of one line the L2 sees the reads of all SMs.",
      .source = "rayreplay; W. F. King, Analysis of demand paging algorithms, 1971",
      .parameters = {declare::choice("pattern", "cyclic", {"cyclic", "random"}, "Order of the reads."),
-                    declare::whole("lines", 256, "lines", "Of 128 bytes, of an SM.", 1, 1 << 24),
+                    declare::whole("lines", 256, "lines", "Lines of 128 bytes that each SM reads.", 1, 1 << 24),
                     declare::whole("passes", 16, "", "Reads of an SM, as a multiple of its lines.", 1, 1 << 16),
-                    declare::whole("sms", 1, "SMs", "That read.", 1, import::kMaxSms),
+                    declare::whole("sms", 1, "SMs", "SMs that read.", 1, import::kMaxSms),
                     declare::choice("share", "private", {"private", "shared"},
                                     "Whether the SMs read lines of their own, or all the same."),
-                    declare::whole("seed", 1, "", "Of the draws.", 0, 1e15)}},
+                    declare::whole("seed", 1, "", "Seed of the draws.", 0, 1e15)}},
     [](const Parameters& parameters) { return std::make_unique<WorkingSet>(parameters); });
 
 }  // namespace

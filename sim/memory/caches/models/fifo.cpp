@@ -12,11 +12,10 @@ namespace {
 const CacheModels::Registrar kRegistrar(
     {.kind = {},
      .name = "fifo",
-     .summary = "Exact set-associative cache, oldest line out",
+     .summary = "Exact set-associative cache with FIFO replacement",
      .text =
          std::string(
-             "Exact FIFO: the victim is the line of the set that came first, however often it was used. Hits change "
-             "nothing in the order.") +
+             "Exact FIFO: the victim is the line of the set that was allocated first. Hits do not change the order.") +
          kSetAssociativeText,
      .source = "Smith, Computing Surveys 1982",
      .parameters = write_parameters()},

@@ -12,7 +12,7 @@ namespace {
 const CacheModels::Registrar kRegistrar(
     {.kind = {},
      .name = "lru",
-     .summary = "Exact set-associative cache, least recently used line out",
+     .summary = "Exact set-associative cache with LRU replacement",
      .text =
          std::string(
              "Exact LRU: the victim is the line of the set whose last access is longest ago. Any access counts as use, "

@@ -20,10 +20,9 @@ std::vector<Parameter> parameters_with_seed() {
 const CacheModels::Registrar kRegistrar(
     {.kind = {},
      .name = "random",
-     .summary = "Exact set-associative cache, a line drawn at random out",
-     .text = std::string(
-                 "Random replacement: the victim is drawn from the lines of the set, each as likely. Every cache draws "
-                 "from the seed anew: results of a seed are the same everywhere.") +
+     .summary = "Exact set-associative cache with random replacement",
+     .text = std::string("Random replacement: the victim is a line of the set, all with equal probability. Every cache "
+                         "starts from the seed: a seed gives the same results everywhere.") +
              kSetAssociativeText,
      .source = "Smith, Computing Surveys 1982",
      .parameters = parameters_with_seed()},

@@ -67,12 +67,12 @@ const CacheModels::Registrar kRegistrar(
      .name = "sdcm",
      .summary = "Stack distance cache model: a probability from the reuse distance",
      .text = "An access of reuse distance D hits with the probability that fewer than A of D other lines fell into its "
-             "set, if each set is as likely: the sum over a < A of C(D,a) (A/B)^a (1-A/B)^(D-a), for B lines and A "
-             "ways. Tabulated for a geometry by a recurrence that is sound for any distance.\n\n"
-             "Assumes that lines spread over sets at random, that replacement is LRU, and that a line is there whole: "
-             "sectors, stores and evictions are not modelled. docs/cache-models.md has its measured error against "
-             "exact caches. What an L1 of this model sends down is decided by an exact LRU cache of the same geometry, "
-             "write-through without allocation.",
+             "set, with all sets equally likely: the sum over a < A of C(D,a) (A/B)^a (1-A/B)^(D-a), for B lines and A "
+             "ways. A recurrence, valid for any distance, tabulates it for each geometry.\n\n"
+             "Assumes that lines spread over sets at random, that replacement is LRU, and that lines are present or "
+             "absent as a whole: sectors, stores and evictions are not modelled. docs/cache-models.md has its measured "
+             "error against exact caches. The requests of an L1 of this model to the L2 come from an exact LRU cache "
+             "of the same geometry, write-through without allocation.",
      .source = "Agarwal, Hennessy, Horowitz, ACM TOCS 1989; Arafa et al., ICS 2020",
      .parameters = {}},
     [](const Parameters&) { return std::make_unique<StackDistanceModel>(); });

@@ -8,7 +8,7 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::size_t kChunk = 1024;  ///< accesses that pass the table, then the slots
+constexpr std::size_t kChunk = 1024;  ///< accesses that go through the table, then through the slots, at a time
 constexpr std::uint64_t kSlotsPerLine =
     4;  ///< after renumbering, so that its cost is spread over three accesses a line
 

@@ -159,13 +159,12 @@ const ReuseEngines::Registrar kRegistrar(
     {.kind = {},
      .name = "sampled",
      .summary = "Approximate: distances of a fixed share of the lines, chosen by hash",
-     .text =
-         "Lines whose hash is below the rate are followed exactly; a distance among them, divided by the rate, stands "
-         "for the distance among all. Accesses to other lines have no distance. Its standard error comes from parts of "
-         "the sample.",
+     .text = "Lines whose hash is below the rate are followed exactly; a distance among them, divided by the rate, "
+             "stands for the distance among all. Accesses to other lines have no distance. The standard error of "
+             "results comes from parts of the sample.",
      .source = "Waldspurger, Park, Garthwaite, Ahmad, \"Efficient MRC Construction with SHARDS\", FAST 2015",
      .parameters = {declare::real("rate", 0.01, "", "Share of the lines that are followed.", 1e-6, 1),
-                    declare::whole("seed", 1, "", "Of the hash.", 0, 9007199254740991.0),
+                    declare::whole("seed", 1, "", "Seed of the hash.", 0, 9007199254740991.0),
                     declare::whole("parts", 8, "", "Parts of the sample that the standard error comes from; 0: none.",
                                    0, 64)}},
     [](const Parameters& p) {
