@@ -15,7 +15,7 @@
 namespace rayreplay {
 
 /// The most bytes of a text that people write: settings, sweeps, machines, hints, conditions.
-inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{16} << 20U;
+inline constexpr std::uint64_t kMaxTextBytes = std::uint64_t{16} << 20U;
 
 struct OpenInput {
   FileDescriptor file;
@@ -25,7 +25,7 @@ struct OpenInput {
 [[nodiscard]] OpenInput open_input(const std::filesystem::path& path, std::string_view noun = "file");
 
 /// The whole file; Input where it holds more than `most_bytes`.
-[[nodiscard]] std::string read_text_file(const std::filesystem::path& path, std::uint64_t most_bytes = kMostTextBytes,
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& path, std::uint64_t most_bytes = kMaxTextBytes,
                                          std::string_view noun = "file");
 
 /// The first bytes, at most `count`; fewer where the file is shorter.

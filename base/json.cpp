@@ -83,7 +83,7 @@ std::string json_text(const nlohmann::json& value, int indent) {
 }
 
 std::optional<nlohmann::ordered_json> parse_json(std::string_view text) {
-  if (is_json_deeper_than(text, kMostJsonDepth)) {
+  if (is_json_deeper_than(text, kMaxJsonDepth)) {
     return std::nullopt;
   }
   nlohmann::ordered_json value = nlohmann::ordered_json::parse(text, nullptr, false);

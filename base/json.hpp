@@ -3,7 +3,7 @@
 // Contract: `json_text` never fails on a text that is not UTF-8: such bytes are written out as \xff (text.hpp,
 // as_utf8), in values and in keys. Control characters and invisible format characters are JSON escapes (\u001b,
 // \u202e), so that the output is safe on a terminal and means the same to a parser. `parse_json` takes untrusted text:
-// it returns no value for text that is not JSON, is not UTF-8, or is nested deeper than `kMostJsonDepth` (copying and
+// it returns no value for text that is not JSON, is not UTF-8, or is nested deeper than `kMaxJsonDepth` (copying and
 // printing a document recurse).
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace rayreplay {
 
-inline constexpr std::size_t kMostJsonDepth = 100;
+inline constexpr std::size_t kMaxJsonDepth = 100;
 
 /// `indent` below 0: in one line.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& value, int indent = -1);

@@ -133,8 +133,8 @@ class Measure {
           ++at_;
         }
       }
-      if (at_ - part > kMostTomlKeyBytes) {
-        fail("a key is too long", fmt::format("{} bytes", at_ - part), fmt::format("at most {}", kMostTomlKeyBytes),
+      if (at_ - part > kMaxTomlKeyBytes) {
+        fail("a key is too long", fmt::format("{} bytes", at_ - part), fmt::format("at most {}", kMaxTomlKeyBytes),
              part);
       }
       ++parts;
@@ -219,9 +219,9 @@ class Measure {
   }
 
   void require(std::size_t depth, std::size_t where) const {
-    if (depth > kMostTomlDepth) {
+    if (depth > kMaxTomlDepth) {
       fail("tables and lists are nested too deeply", fmt::format("{} levels", depth),
-           fmt::format("at most {} dotted parts, lists and tables inside one another", kMostTomlDepth), where);
+           fmt::format("at most {} dotted parts, lists and tables inside one another", kMaxTomlDepth), where);
     }
   }
 
@@ -246,9 +246,9 @@ class Measure {
 }  // namespace
 
 toml::table parse_toml(std::string_view text, const std::string& source, std::string_view what, ErrorKind kind) {
-  if (text.size() > kMostTomlBytes) {
+  if (text.size() > kMaxTomlBytes) {
     throw Error(kind, {fmt::format("the {} file is too large", what), source, fmt::format("{} bytes", text.size()),
-                       fmt::format("at most {}", kMostTomlBytes), "split the file, or leave out what is not needed"});
+                       fmt::format("at most {}", kMaxTomlBytes), "split the file, or leave out what is not needed"});
   }
   // The library skips a byte order mark.
   constexpr std::string_view kMark = "\xEF\xBB\xBF";

@@ -17,11 +17,11 @@
 namespace rayreplay {
 
 /// The largest text that is parsed; files of settings and lists of costs have some KiB.
-inline constexpr std::size_t kMostTomlBytes = std::size_t{16} << 20U;
+inline constexpr std::size_t kMaxTomlBytes = std::size_t{16} << 20U;
 /// Experiments, machines and sweeps need a depth of 4.
-inline constexpr std::size_t kMostTomlDepth = 64;
+inline constexpr std::size_t kMaxTomlDepth = 64;
 /// The longest part of a key: names of shaders, which compilers may have mangled.
-inline constexpr std::size_t kMostTomlKeyBytes = 4096;
+inline constexpr std::size_t kMaxTomlKeyBytes = 4096;
 
 /// `source` names the file, `what` its kind: "machine", "sweep".
 [[nodiscard]] toml::table parse_toml(std::string_view text, const std::string& source, std::string_view what,

@@ -56,8 +56,8 @@ std::string without_prefix(const std::string& text) {
 const DeviceInfo& find(const std::string& choice, const std::vector<DeviceInfo>& devices) {
   const std::string wanted = without_prefix(lower(choice));
   if (wanted.size() < choice.size() && is_number(wanted)) {
-    constexpr std::size_t kMostDigits = 6;
-    const std::size_t index = wanted.size() > kMostDigits ? devices.size() : std::stoul(wanted);
+    constexpr std::size_t kMaxDigits = 6;
+    const std::size_t index = wanted.size() > kMaxDigits ? devices.size() : std::stoul(wanted);
     if (index >= devices.size()) {
       throw no_such(choice, devices, "there is no such device");
     }
@@ -82,8 +82,8 @@ const DeviceInfo& find(const std::string& choice, const std::vector<DeviceInfo>&
   };
   const DeviceInfo* found =
       only([&](const DeviceInfo& info) { return info.uuid == uuid || lower(info.name) == wanted; });
-  constexpr std::size_t kLeastPart = 3;
-  if (found == nullptr && wanted.size() >= kLeastPart) {
+  constexpr std::size_t kMinPart = 3;
+  if (found == nullptr && wanted.size() >= kMinPart) {
     found = only([&](const DeviceInfo& info) { return lower(info.name).find(wanted) != std::string::npos; });
   }
   if (found == nullptr) {

@@ -23,7 +23,7 @@ namespace rayreplay::bench {
 namespace {
 
 constexpr double kAccesses = 100e6;
-constexpr std::size_t kRow = kernels::kMostLruWays + 1;
+constexpr std::size_t kRow = kernels::kMaxLruWays + 1;
 
 class LruCase {
  public:

@@ -26,7 +26,7 @@ using kernels::PackingKey;
 using kernels::PackingRequest;
 
 constexpr double kEvents = 100e6;
-constexpr double kLeastEvents = 20'000;
+constexpr double kMinEvents = 20'000;
 constexpr std::uint32_t kWarpSize = 32;
 constexpr std::uint64_t kSeed = 1;
 constexpr std::uint32_t kObjects = 485;
@@ -76,7 +76,7 @@ void add_rays_and_objects(trace::ThreadData& data) {
 /// Made once for all cases.
 const trace::Launch& launch_of(double scale) {
   static std::map<std::uint64_t, trace::Launch> made;
-  const auto events = static_cast<std::uint64_t>(std::max(kEvents * scale, kLeastEvents));
+  const auto events = static_cast<std::uint64_t>(std::max(kEvents * scale, kMinEvents));
   const auto found = made.find(events);
   if (found != made.end()) {
     return found->second;

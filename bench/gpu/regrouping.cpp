@@ -31,7 +31,7 @@ using scheduler::Regrouping;
 using scheduler::Scope;
 
 constexpr double kEvents = 100e6;
-constexpr double kLeastEvents = 50'000;
+constexpr double kMinEvents = 50'000;
 constexpr std::uint32_t kWarpSize = 32;
 constexpr std::uint32_t kSms = 132;
 constexpr std::uint64_t kSeed = 1;
@@ -39,7 +39,7 @@ constexpr std::uint64_t kSeed = 1;
 /// Made once for all cases: it takes longer than what is measured.
 const trace::Trace& trace_of(Workload workload, double scale) {
   static std::map<std::pair<Workload, std::uint64_t>, trace::Trace> made;
-  const auto events = static_cast<std::uint64_t>(std::max(kEvents * scale, kLeastEvents));
+  const auto events = static_cast<std::uint64_t>(std::max(kEvents * scale, kMinEvents));
   const auto [at, is_new] = made.try_emplace({workload, events});
   if (is_new) {
     SyntheticLaunch launch = make_launch(workload, events, kSeed);

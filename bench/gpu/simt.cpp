@@ -19,7 +19,7 @@ namespace rayreplay::bench {
 namespace {
 
 constexpr double kEvents = 100e6;
-constexpr double kLeastEvents = 20'000;
+constexpr double kMinEvents = 20'000;
 constexpr std::uint32_t kWarpSize = 32;
 constexpr std::uint32_t kSmallWarp = 8;
 constexpr std::uint32_t kLargeWarp = 64;
@@ -45,7 +45,7 @@ std::string name_of(const Setting& setting) {
 /// Made once for all cases: it takes longer than what is measured.
 const SyntheticLaunch& launch_of(Workload workload, double scale) {
   static std::map<std::pair<Workload, std::uint64_t>, SyntheticLaunch> made;
-  const auto events = static_cast<std::uint64_t>(std::max(kEvents * scale, kLeastEvents));
+  const auto events = static_cast<std::uint64_t>(std::max(kEvents * scale, kMinEvents));
   const auto found = made.find({workload, events});
   return found != made.end()
              ? found->second

@@ -22,11 +22,11 @@ namespace rayreplay::bench {
 namespace {
 
 constexpr double kItems = 100e6;
-constexpr double kLeastItems = 10'000;
+constexpr double kMinItems = 10'000;
 constexpr std::uint64_t kSeed = 3;
 
 std::size_t items_for(double scale) {
-  return static_cast<std::size_t>(std::max(kItems * scale, kLeastItems));
+  return static_cast<std::size_t>(std::max(kItems * scale, kMinItems));
 }
 
 struct Setting {

@@ -21,7 +21,7 @@ namespace rayreplay::bench {
 namespace {
 
 constexpr double kEvents = 100e6;
-constexpr double kLeastEvents = 20'000;
+constexpr double kMinEvents = 20'000;
 constexpr std::uint64_t kSeed = 1;
 constexpr std::uint32_t kWarpSize = 32;
 constexpr std::uint32_t kObjects = 485;
@@ -113,7 +113,7 @@ struct Prepared {
 PreparedCase prepare(kernels::Device& device, double scale) {
   auto prepared = std::make_shared<Prepared>();
   SyntheticLaunch made =
-      make_launch(Workload::Weekend, static_cast<std::uint64_t>(std::max(kEvents * scale, kLeastEvents)), kSeed);
+      make_launch(Workload::Weekend, static_cast<std::uint64_t>(std::max(kEvents * scale, kMinEvents)), kSeed);
   fill_in(made.launch);
   prepared->data->trace.shaders = std::move(made.shaders);
   prepared->data->trace.launches.push_back(std::move(made.launch));

@@ -64,12 +64,12 @@ void Polygon::clip(unsigned axis, double sign, double position) {
   if (!any) {
     return;
   }
-  const std::array<Point, kMost> points = points_;
+  const std::array<Point, kMax> points = points_;
   const std::size_t count = count_;
   count_ = 0;
   // Rounding may make a sliver slightly concave; the number of vertices still stays within the limit.
   const auto keep = [&](const Point& point) {
-    if (count_ < kMost) {
+    if (count_ < kMax) {
       points_[count_++] = point;
     }
   };

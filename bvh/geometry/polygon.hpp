@@ -31,12 +31,12 @@ class Polygon {
   [[nodiscard]] Box bounds() const;
 
  private:
-  static constexpr std::size_t kMost = 3 + 6 + 2;
+  static constexpr std::size_t kMax = 3 + 6 + 2;
 
   /// Keeps sign · x <= position.
   void clip(unsigned axis, double sign, double position);
 
-  std::array<Point, kMost> points_;
+  std::array<Point, kMax> points_;
   std::size_t count_;
 };
 

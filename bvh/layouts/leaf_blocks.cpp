@@ -8,10 +8,10 @@
 namespace rayreplay::bvh {
 
 TreeWithLeafBlocks with_leaf_blocks(const Tree& tree) {
-  constexpr std::uint64_t kMost = 0xFFFF'FFFFU;
+  constexpr std::uint64_t kMax = 0xFFFF'FFFFU;
   const auto leaves = static_cast<std::uint64_t>(std::count_if(tree.children.begin(), tree.children.end(),
                                                                [](const TreeChild& child) { return child.is_leaf(); }));
-  if (tree.nodes.size() + leaves >= kMost) {
+  if (tree.nodes.size() + leaves >= kMax) {
     throw Error(ErrorKind::Resource,
                 {"the acceleration structure has too many nodes and leaves", "",
                  std::to_string(tree.nodes.size() + leaves), "fewer than 4294967295", "use larger leaves"});

@@ -59,7 +59,7 @@ class Quantised6 final : public Layout {
   [[nodiscard]] LayoutTraits traits() const override {
     return {.width = 6,
             .node_bytes = sizeof(Quantised6Node),
-            .max_leaf = Quantised6Leaf::kMost,
+            .max_leaf = Quantised6Leaf::kMax,
             .quantised = true,
             .siblings_together = true};
   }

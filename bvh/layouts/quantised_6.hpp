@@ -74,11 +74,11 @@ struct alignas(64) Quantised6Node {
 };
 
 struct alignas(64) Quantised6Leaf {
-  static constexpr std::uint32_t kMost = 14;
+  static constexpr std::uint32_t kMax = 14;
 
   std::uint32_t first;
   std::uint32_t count;
-  std::array<std::uint32_t, kMost> reference;
+  std::array<std::uint32_t, kMax> reference;
 };
 
 static_assert(std::is_trivially_copyable_v<Quantised6Node> && std::is_standard_layout_v<Quantised6Node>);

@@ -11,9 +11,9 @@
 namespace rayreplay::bvh {
 
 [[nodiscard]] inline std::uint32_t vertex_count(const trace::Geometry& geometry) {
-  constexpr std::size_t kMost = 0xFFFF'FFFFU;
+  constexpr std::size_t kMax = 0xFFFF'FFFFU;
   const std::size_t vertices = geometry.vertices.size() / 3;
-  if (vertices > kMost) {
+  if (vertices > kMax) {
     throw Error(ErrorKind::Resource, {"a geometry has too many vertices to be put in order", geometry.name,
                                       std::to_string(vertices), "at most 4294967295", "use vertex order as-given"});
   }

@@ -9,8 +9,8 @@
 namespace rayreplay::layer {
 namespace {
 
-constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30U;
-constexpr std::uint64_t kMostMemoryOfCpu = std::uint64_t{512} << 20U;
+constexpr std::uint64_t kMaxMemory = std::uint64_t{8} << 30U;
+constexpr std::uint64_t kMaxMemoryOfCpu = std::uint64_t{512} << 20U;
 constexpr std::uint64_t kEventAlignment = 16;
 constexpr VkBufferUsageFlags kCopied = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
@@ -22,7 +22,7 @@ std::uint64_t default_memory(const Device& device) {
     }
   }
   const bool cpu = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  return std::min(heap / 4, cpu ? kMostMemoryOfCpu : kMostMemory);
+  return std::min(heap / 4, cpu ? kMaxMemoryOfCpu : kMaxMemory);
 }
 
 std::uint64_t wanted_bytes(const Device& device) {
@@ -51,7 +51,7 @@ void EventMemory::allocate() {
     return;
   }
   auto bytes = wanted;
-  while (bytes >= kLeastMemory && device_.events.buffer == VK_NULL_HANDLE) {
+  while (bytes >= kMinMemory && device_.events.buffer == VK_NULL_HANDLE) {
     device_.events = device_.allocate_device(bytes, kCopied);
     if (device_.events.buffer == VK_NULL_HANDLE) {
       bytes = bytes / 2 / kEventAlignment * kEventAlignment;

@@ -11,10 +11,10 @@ namespace rayreplay::layer {
 namespace {
 
 constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 22U;  // 16 MiB
-constexpr std::uint64_t kLeastPieceWords = std::uint64_t{1} << 16U;
+constexpr std::uint64_t kMinPieceWords = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kPatienceNs = 20'000'000'000;
 constexpr std::array<std::uint8_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
-constexpr std::uint64_t kMostChunkWords = RR_HEADER_WORDS + 3 + RR_MAX_FIELDS * 64;
+constexpr std::uint64_t kMaxChunkWords = RR_HEADER_WORDS + 3 + RR_MAX_FIELDS * 64;
 constexpr std::uint32_t kNoChunk = 0xFFFF'FFFFU;  // kind 31: not the beginning of any chunk
 
 /// Words of the chunk at words[0]; 0 for none. At least RR_HEADER_WORDS words are readable.
@@ -53,7 +53,7 @@ EventReader::~EventReader() {
 }
 
 std::uint64_t EventReader::piece_words() const {
-  return device_.records ? std::min(kPieceWords, device_.events_words) : kLeastPieceWords;
+  return device_.records ? std::min(kPieceWords, device_.events_words) : kMinPieceWords;
 }
 
 EventReader::Family* EventReader::family(std::uint32_t index) {
@@ -249,7 +249,7 @@ bool EventReader::start_reset(Queue& queue) {
     return false;
   }
   resetting_ = &lane;
-  const auto tail = std::min(kMostChunkWords, device_.events_words);
+  const auto tail = std::min(kMaxChunkWords, device_.events_words);
   device_.vk.CmdFillBuffer(lane.commands, device_.control.buffer, 0, RR_CONTROL_GATE, 0);
   device_.vk.CmdFillBuffer(lane.commands, device_.events.buffer, (device_.events_words - tail) * sizeof(std::uint32_t),
                            tail * sizeof(std::uint32_t), kNoChunk);

@@ -18,8 +18,8 @@
 namespace rayreplay::layer {
 namespace {
 
-constexpr std::size_t kMostNotes = 1000;
-constexpr std::uint64_t kMostCommandLine = std::uint64_t{4} << 20U;
+constexpr std::size_t kMaxNotes = 1000;
+constexpr std::uint64_t kMaxCommandLine = std::uint64_t{4} << 20U;
 
 std::atomic<Process*> current{nullptr};
 
@@ -123,7 +123,7 @@ spool::Process describe(const Instance& instance, std::uint64_t start, const Opt
   std::error_code ignored;
   block.executable = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   std::string why;
-  const auto words = spool::read_regular("/proc/self/cmdline", kMostCommandLine, why).value_or("");
+  const auto words = spool::read_regular("/proc/self/cmdline", kMaxCommandLine, why).value_or("");
   for (std::size_t at = 0; at < words.size();) {
     auto end = words.find('\0', at);
     end = end == std::string::npos ? words.size() : end;
@@ -163,7 +163,7 @@ void keep_note(std::string_view text, std::uint32_t launch) {
   bool said = false;
   {
     const std::scoped_lock lock(p.spool_mutex);
-    if (p.notes.size() >= kMostNotes) {
+    if (p.notes.size() >= kMaxNotes) {
       if (p.notes.contains({std::string(text), launch}) || p.notes_full) {
         return;
       }

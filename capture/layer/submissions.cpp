@@ -20,7 +20,7 @@ namespace {
 // still ends, for submissions that wait for an event set by the host.
 constexpr std::uint64_t kLongPatienceNs = 60'000'000'000;
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
-constexpr std::uint64_t kLeastPatienceNs = 50'000'000;
+constexpr std::uint64_t kMinPatienceNs = 50'000'000;
 
 /// Notes a launch that was asked for and is not captured.
 void miss(const char* why, std::uint32_t number) {
@@ -300,7 +300,7 @@ void Submissions::poll_locked(std::uint64_t timeout_ns) {
     if (!finished(*at, timeout_ns)) {
       if (timeout_ns > 0) {
         late_signals_ = true;
-        patience_ns_ = std::max(kLeastPatienceNs, patience_ns_ / 4);
+        patience_ns_ = std::max(kMinPatienceNs, patience_ns_ / 4);
         timeout_ns = 0;
       }
       ++at;

@@ -39,11 +39,11 @@ void require_range(const char* what, std::uint64_t value, std::uint64_t low, std
 }
 
 void require_sound(const TracerOptions& options) {
-  constexpr std::uint64_t kMost = 65535;
-  require_range("width", options.width, 1, kMost);
-  require_range("height", options.height, 1, kMost);
-  require_range("samples", options.samples, 1, kMost);
-  require_range("depth", options.depth, 1, kMost);
+  constexpr std::uint64_t kMax = 65535;
+  require_range("width", options.width, 1, kMax);
+  require_range("height", options.height, 1, kMax);
+  require_range("samples", options.samples, 1, kMax);
+  require_range("depth", options.depth, 1, kMax);
   require_range("batch_threads", options.batch_threads, 0, 1U << 24U);
   if (!(options.t_min >= 0) || !(options.t_max >= 0) || (options.t_max > 0 && options.t_max <= options.t_min)) {
     throw Error(ErrorKind::Usage, {"the ray interval is empty or negative", "t_min, t_max",

@@ -23,7 +23,7 @@ layout(push_constant, scalar) uniform Push {
 #define Line uint
 #endif
 
-const uint kMostSlots = 8;
+const uint kMaxSlots = 8;
 const uint kNoWay = 0xFFFFFFFFu;  // also the time of a missing way: never the oldest, never found
 
 #ifdef LONG_LINES
@@ -61,11 +61,11 @@ void main() {
   const bool allocate = (arguments.policy & RR_EXACT_ALLOCATE) != 0;
   const bool write_back = (arguments.policy & RR_EXACT_WRITE_BACK) != 0;
 
-  Line tag[kMostSlots];
-  uint used[kMostSlots];  // when last; 0: empty
-  uint valid[kMostSlots];
-  uint dirty[kMostSlots];
-  [[unroll]] for (uint s = 0; s < kMostSlots; ++s) {
+  Line tag[kMaxSlots];
+  uint used[kMaxSlots];  // when last; 0: empty
+  uint valid[kMaxSlots];
+  uint dirty[kMaxSlots];
+  [[unroll]] for (uint s = 0; s < kMaxSlots; ++s) {
     const uint way = s * gl_SubgroupSize + lane;
     tag[s] = Line(0);
     used[s] = kNoWay;
@@ -106,7 +106,7 @@ void main() {
       uint found = kNoWay;
       uint oldest = kNoWay;
       uint victim = 0;
-      [[unroll]] for (uint s = 0; s < kMostSlots; ++s) {
+      [[unroll]] for (uint s = 0; s < kMaxSlots; ++s) {
         if (s < kSlots) {
           if (tag[s] == line && used[s] != 0 && used[s] != kNoWay) {
             found = s;
@@ -128,7 +128,7 @@ void main() {
         const uvec4 candidates = subgroupBallot(oldest == subgroupMin(oldest));
         slot = lane == subgroupBallotFindLSB(candidates) ? victim : kNoWay;
       }
-      [[unroll]] for (uint s = 0; s < kMostSlots; ++s) {
+      [[unroll]] for (uint s = 0; s < kMaxSlots; ++s) {
         if (s < kSlots && s == slot) {
           if (!there) {
             evictions += used[s] != 0 ? 1 : 0;
@@ -157,7 +157,7 @@ void main() {
     }
   }
 
-  [[unroll]] for (uint s = 0; s < kMostSlots; ++s) {
+  [[unroll]] for (uint s = 0; s < kMaxSlots; ++s) {
     const uint way = s * gl_SubgroupSize + lane;
     if (s < kSlots && way < arguments.ways) {
       const uint at = sequence * arguments.ways + way;

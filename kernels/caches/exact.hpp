@@ -4,7 +4,7 @@
 // cache of sim/memory/caches/set_associative.hpp, with any write policy, with or without allocation of stores. Accesses
 // are sorted by set (stable), once per number of sets; then a subgroup runs each set of each stream, ways over its
 // lanes: O(ways / lanes) an access. Accesses to one set are sequential: many sets are fast, few are slow. At most
-// `kExactSlots` ways a lane, and kMostExactWays ways of all caches together.
+// `kExactSlots` ways a lane, and kMaxExactWays ways of all caches together.
 //
 // Device memory: `exact_bytes`; 22 bytes an access with lines of 32 bits, 26 with 64, 44 a set and stream, 12 to 16 a
 // way of these. Errors: DeviceError.
@@ -18,7 +18,7 @@
 namespace rayreplay::kernels {
 
 inline constexpr std::uint32_t kExactSlots = 8;  ///< ways of a lane
-inline constexpr std::uint64_t kMostExactWays = std::uint64_t{1} << 28U;
+inline constexpr std::uint64_t kMaxExactWays = std::uint64_t{1} << 28U;
 inline constexpr std::uint16_t kExactStore = 256;  ///< flag of a store, above the mask of sectors
 /// Counts of each set of a stream: hits, sector misses, evictions, sectors filled, sectors written; 64 bits each.
 inline constexpr std::size_t kExactCounts = 5;

@@ -39,10 +39,10 @@ void run_caches(Device& device, const ExactStreams& streams, std::span<const Exa
                 const std::vector<std::size_t>& which, std::size_t first, std::size_t step, ExactCounts& counts) {
   const std::span<const LineAccess> accesses = streams.accesses;
   const std::size_t size = accesses.size();
-  if (size >= kernels::kMostReuseAccesses) {
+  if (size >= kernels::kMaxReuseAccesses) {
     throw DeviceError(Fault::Memory,
                       {"there are too many accesses for one pass", "exact caches", fmt::format("{}", size),
-                       fmt::format("less than {}", kernels::kMostReuseAccesses), "--device cpu"});
+                       fmt::format("less than {}", kernels::kMaxReuseAccesses), "--device cpu"});
   }
   const auto line_of = [&](std::size_t i) { return accesses[i].line; };
   const LineRange range = line_range(size, line_of);
@@ -75,7 +75,7 @@ void run_caches(Device& device, const ExactStreams& streams, std::span<const Exa
 bool has_kernel(const ExactCache& one, std::size_t streams, std::uint64_t most_ways) {
   const std::uint64_t ways = one.geometry.associativity();
   return one.policy.replacement == Replacement::Lru && ways <= most_ways &&
-         one.geometry.lines() <= kernels::kMostExactWays / streams;
+         one.geometry.lines() <= kernels::kMaxExactWays / streams;
 }
 
 std::vector<bool> exact_counts_on(std::span<Device* const> devices, const ExactStreams& streams,

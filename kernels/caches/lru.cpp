@@ -15,7 +15,7 @@ constexpr Shader kPlaces{.name = "caches: places", .code = kLruPlaces};
 constexpr Shader kRelink{.name = "caches: next uses by set", .code = kLruRelink};
 constexpr Shader kWays{.name = "caches: ways", .code = kLruWays};
 
-static_assert(kMostLruWays == RR_LRU_MOST_WAYS && RR_LRU_ROW == RR_LRU_MOST_WAYS + 1 && kNoReuse == RR_LRU_NONE);
+static_assert(kMaxLruWays == RR_LRU_MOST_WAYS && RR_LRU_ROW == RR_LRU_MOST_WAYS + 1 && kNoReuse == RR_LRU_NONE);
 
 }  // namespace
 

@@ -19,8 +19,8 @@
 
 namespace rayreplay::kernels {
 
-inline constexpr std::uint32_t kMostLruWays = 64;  ///< different numbers of ways that are counted at a time
-inline constexpr std::uint64_t kMostLruSets = (std::uint64_t{1} << 31U) - 1;
+inline constexpr std::uint32_t kMaxLruWays = 64;  ///< different numbers of ways that are counted at a time
+inline constexpr std::uint64_t kMaxLruSets = (std::uint64_t{1} << 31U) - 1;
 
 [[nodiscard]] std::uint64_t lru_bytes(std::uint64_t accesses, unsigned line_bytes);
 
@@ -38,7 +38,7 @@ class LruPasses {
 
   /// Distances within sets. `low`: the amount subtracted from the lines.
   void count_sets(Stream& stream, std::uint64_t sets, std::uint64_t low);
-  /// After `count_sets`, any number of times: adds to rows of `counts` (kMostLruWays + 1 words each) in entry i the
+  /// After `count_sets`, any number of times: adds to rows of `counts` (kMaxLruWays + 1 words each) in entry i the
   /// accesses of a piece whose first hit is at ways[i], in the last entry those without a hit. `ways`: 32-bit words,
   /// ascending.
   void count_ways(Stream& stream, const Buffer& ways, std::uint32_t ways_count, const Buffer& pieces,

@@ -18,7 +18,7 @@ namespace {
 
 using kernels::Device;
 
-constexpr std::size_t kRow = kernels::kMostLruWays + 1;
+constexpr std::size_t kRow = kernels::kMaxLruWays + 1;
 constexpr std::size_t kMaxStreams = 65536;  ///< of a batch: counts take 260 bytes each
 
 /// Streams [first, last), which are adjacent.
@@ -70,7 +70,7 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   const kernels::Buffer begins_there = device.allocate_array<std::uint32_t>(count, "beginnings of streams");
   const kernels::Buffer pieces_there = device.allocate_array<kernels::HistogramPiece>(pieces.size(), "pieces");
   const kernels::Buffer counts_there = device.allocate_array<std::uint32_t>(counts.size(), "hits by ways");
-  const kernels::Buffer ways_there = device.allocate_array<std::uint32_t>(kernels::kMostLruWays, "ways");
+  const kernels::Buffer ways_there = device.allocate_array<std::uint32_t>(kernels::kMaxLruWays, "ways");
   kernels::Stream stream(device);
   kernels::upload_lines(stream, passes.lines(), lines.size(), range, [&](std::size_t i) { return lines[i]; });
   stream.upload_array(begins_there, begins);
@@ -78,8 +78,8 @@ void run_batch(Device& device, const LruStreams& streams, const Batch& batch, co
   passes.link(stream, range.bits(), begins_there, static_cast<std::uint32_t>(count));
   for (std::size_t g = first; g < groups.size(); g += step) {
     passes.count_sets(stream, groups[g].sets, range.low);
-    for (std::size_t from = 0; from < groups[g].ways.size(); from += kernels::kMostLruWays) {
-      const std::size_t some = std::min<std::size_t>(kernels::kMostLruWays, groups[g].ways.size() - from);
+    for (std::size_t from = 0; from < groups[g].ways.size(); from += kernels::kMaxLruWays) {
+      const std::size_t some = std::min<std::size_t>(kernels::kMaxLruWays, groups[g].ways.size() - from);
       const auto from_ways = groups[g].ways.begin() + static_cast<std::ptrdiff_t>(from);
       ways.assign(from_ways, from_ways + static_cast<std::ptrdiff_t>(some));
       stream.upload_array(ways_there, ways);
@@ -107,7 +107,7 @@ LruGroupHits lru_hits_on(std::span<Device* const> devices, const LruStreams& str
     Device& device = *devices[number];
     constexpr double kShare = 0.8;  // of the free device memory
     const std::uint64_t fits = kernels::accesses_that_fit(device, kShare, kernels::lru_bytes);
-    for (const Batch& batch : batches_of(streams, std::min(fits, kernels::kMostReuseAccesses))) {
+    for (const Batch& batch : batches_of(streams, std::min(fits, kernels::kMaxReuseAccesses))) {
       run_batch(device, streams, batch, groups, number, step, hits);
     }
   });

@@ -37,7 +37,7 @@ bool is_distance(float t) {
 
 bool is_exact(double entry) {
   const double magnitude = std::abs(entry);
-  return magnitude == 0 || (magnitude >= kernels::kLeastEntry && magnitude <= kernels::kGreatestEntry);
+  return magnitude == 0 || (magnitude >= kernels::kMinEntry && magnitude <= kernels::kGreatestEntry);
 }
 
 bool is_usable(const Ray& ray) {

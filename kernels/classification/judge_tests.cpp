@@ -35,13 +35,13 @@ struct Push {
 
 bool have_room(const Device& device, std::uint64_t objects) {
   const std::uint64_t bytes = objects * kJudgedKinds * sizeof(std::uint64_t);
-  return objects <= kMostRecords && bytes <= device.free_bytes() / 4;
+  return objects <= kMaxRecords && bytes <= device.free_bytes() / 4;
 }
 
 void require_few(std::uint64_t count, const char* what) {
-  if (count > kMostRecords) {
+  if (count > kMaxRecords) {
     throw Error(ErrorKind::Usage, {fmt::format("too many {} in one batch", what), "kernels::TestJudge",
-                                   fmt::format("{}", count), fmt::format("at most {}", kMostRecords), ""});
+                                   fmt::format("{}", count), fmt::format("at most {}", kMaxRecords), ""});
   }
 }
 

@@ -3,7 +3,7 @@
 // Contract: the twin of traversal/classification/judge.*, equal bit for bit in kind, flags and t_enter (NaN is one
 // pattern), as long as
 // - rays, t, t_max and t_star are no NaN; t_max, t_star and a test's t and t_max may be +infinity; all else is finite;
-// - every entry of an active instance's to_object is 0 or between kLeastEntry and kGreatestEntry in magnitude;
+// - every entry of an active instance's to_object is 0 or between kMinEntry and kGreatestEntry in magnitude;
 // - boxes are finite, or empty with low[0] infinite;
 // - the units of rounding are at most 1.
 // The caller ensures this and judges other tests itself (kTestLeftOut). Counts of kinds per thread, ray and object are
@@ -26,7 +26,7 @@
 
 namespace rayreplay::kernels {
 
-inline constexpr double kLeastEntry = 0x1p-100;
+inline constexpr double kMinEntry = 0x1p-100;
 inline constexpr double kGreatestEntry = 0x1p202;
 
 struct JudgeScene {
@@ -43,14 +43,14 @@ struct JudgeScene {
 };
 
 struct JudgeBatch {
-  std::span<const RayRecord> rays;    ///< at most kMostRecords
-  std::span<const TestRecord> tests;  ///< at most kMostRecords; tests of one ray should be neighbours
-  std::uint32_t threads = 0;          ///< at most kMostRecords
+  std::span<const RayRecord> rays;    ///< at most kMaxRecords
+  std::span<const TestRecord> tests;  ///< at most kMaxRecords; tests of one ray should be neighbours
+  std::uint32_t threads = 0;          ///< at most kMaxRecords
   bool verdicts = false;              ///< wanted
   bool per_ray = false;               ///< counts of each ray wanted
 };
 
-inline constexpr std::uint64_t kMostRecords = (std::uint64_t{1} << 32U) / kJudgedKinds - 1;
+inline constexpr std::uint64_t kMaxRecords = (std::uint64_t{1} << 32U) / kJudgedKinds - 1;
 
 struct JudgedBatch {
   std::array<std::uint32_t, kSmallSums> small{};

@@ -9,7 +9,7 @@
 namespace rayreplay::kernels::detail {
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 4096;
+constexpr std::uint64_t kMinBytes = 4096;
 constexpr std::uint64_t kPage = 65536;
 
 constexpr auto kUsage = vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eShaderDeviceAddress |
@@ -17,8 +17,8 @@ constexpr auto kUsage = vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsag
 
 /// Rounds up to an eighth of a power of two, so that buffers of similar size can replace each other; wastes a ninth.
 std::uint64_t size_class(std::uint64_t bytes) {
-  if (bytes <= kLeastBytes) {
-    return kLeastBytes;
+  if (bytes <= kMinBytes) {
+    return kMinBytes;
   }
   const std::uint64_t step = std::max(std::bit_floor(bytes) / 8, std::uint64_t{256});
   return (bytes + step - 1) / step * step;
@@ -111,8 +111,8 @@ Allocation DeviceState::allocate(std::uint64_t wanted, const char* what) {
   require_alive();
   const std::uint64_t bytes = size_class(wanted);
   const auto found = pool.lower_bound(bytes);
-  constexpr std::uint64_t kMostWaste = 2;
-  if (found != pool.end() && found->first <= kMostWaste * bytes) {
+  constexpr std::uint64_t kMaxWaste = 2;
+  if (found != pool.end() && found->first <= kMaxWaste * bytes) {
     Allocation allocation = std::move(found->second);
     pool.erase(found);
     pooled_bytes -= allocation.bytes;

@@ -26,17 +26,17 @@ bool Device::is_lost() const {
 }
 
 Buffer Device::allocate(std::uint64_t bytes, const char* what) {
-  constexpr std::uint64_t kLeast = 16;
+  constexpr std::uint64_t kMin = 16;
   Buffer buffer;
   // Allocated first: if it throws, nothing is held.
   auto state = std::make_unique<detail::BufferState>();
-  detail::Allocation allocation = state_->allocate(std::max(bytes, kLeast), what);
+  detail::Allocation allocation = state_->allocate(std::max(bytes, kMin), what);
   state->device = state_;
   state->allocation = std::move(allocation);
   state->recorded_before = state_->recorded;
   buffer.state_ = std::move(state);
   buffer.address_ = buffer.state_->allocation.address;
-  buffer.bytes_ = std::max(bytes, kLeast);
+  buffer.bytes_ = std::max(bytes, kMin);
   return buffer;
 }
 

@@ -174,7 +174,7 @@ class Stream {
   /// `Push`: trivially copyable, at most 128 bytes, `first_group` its first member.
   template <class Push>
   void run(const Program& program, std::uint64_t groups, Push push) {
-    static_assert(std::is_trivially_copyable_v<Push> && sizeof(Push) <= kMostPushBytes);
+    static_assert(std::is_trivially_copyable_v<Push> && sizeof(Push) <= kMaxPushBytes);
     static_assert(std::is_same_v<decltype(push.first_group), std::uint32_t>);
     run_bytes(program, groups, std::as_bytes(std::span(&push, 1)));
   }
@@ -182,7 +182,7 @@ class Stream {
   /// Waits for all commands and downloads.
   void wait();
 
-  static constexpr std::size_t kMostPushBytes = 128;
+  static constexpr std::size_t kMaxPushBytes = 128;
 
  private:
   void run_bytes(const Program& program, std::uint64_t groups, std::span<const std::byte> push);

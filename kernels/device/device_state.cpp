@@ -90,7 +90,7 @@ DeviceState::DeviceState(const DeviceInfo& wanted, const DeviceOptions& given) :
     }
     vk::PushConstantRange range;
     range.stageFlags = vk::ShaderStageFlagBits::eCompute;
-    range.size = Stream::kMostPushBytes;
+    range.size = Stream::kMaxPushBytes;
     vk::PipelineLayoutCreateInfo layout_info;
     layout_info.setPushConstantRanges(range);
     layout = vk::raii::PipelineLayout(device, layout_info);

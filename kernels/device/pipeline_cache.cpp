@@ -24,12 +24,12 @@ struct Header {
   std::uint64_t sum = 0;
 };
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20U;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20U;
 
 std::string read_cache(const std::string& path) {
   std::string bytes;
   try {
-    bytes = read_text_file(path, kMostBytes + sizeof(Header), "pipeline cache");
+    bytes = read_text_file(path, kMaxBytes + sizeof(Header), "pipeline cache");
   } catch (const Error&) {
     return {};
   }

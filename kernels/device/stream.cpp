@@ -64,7 +64,7 @@ StreamState::StreamState(std::shared_ptr<DeviceState> state) : state_(std::move(
     vk::raii::CommandBuffers buffers(device, buffers_info);
     vk::QueryPoolCreateInfo query_info;
     query_info.queryType = vk::QueryType::eTimestamp;
-    query_info.queryCount = 2 * Frame::kMostStamps;
+    query_info.queryCount = 2 * Frame::kMaxStamps;
     for (std::size_t i = 0; i < kFrames; ++i) {
       frames_[i].commands = std::move(buffers[i]);
       frames_[i].queries = vk::raii::QueryPool(device, query_info);
@@ -136,7 +136,7 @@ void StreamState::begin(Frame& frame) {
   frame.commands.reset();
   frame.commands.begin(info);
   if (state_->facts.has_timestamps) {
-    frame.commands.resetQueryPool(*frame.queries, 0, 2 * Frame::kMostStamps);
+    frame.commands.resetQueryPool(*frame.queries, 0, 2 * Frame::kMaxStamps);
   }
   frame.recording = true;
 }
@@ -354,7 +354,7 @@ void StreamState::upload_by_copy_queue(const Buffer& to, std::span<const std::by
 
 void StreamState::download(const Buffer& from, std::span<std::byte> to, std::uint64_t offset) {
   require_inside(from, offset, to.size(), "a download");
-  constexpr std::size_t kMostChunks = 2;  // per frame, so that copying out overlaps the next frames' copies
+  constexpr std::size_t kMaxChunks = 2;  // per frame, so that copying out overlaps the next frames' copies
   while (!to.empty()) {
     const bool small = to.size() <= kSmallUpload;
     Frame& frame = frame_with_room(small ? to.size() : StagingChunk::kBytes);
@@ -366,7 +366,7 @@ void StreamState::download(const Buffer& from, std::span<std::byte> to, std::uin
     frame.chunk_used = small ? (frame.chunk_used + size + kAlignment - 1) / kAlignment * kAlignment : kFull;
     to = to.subspan(size);
     offset += size;
-    if (frame.chunks.size() >= kMostChunks) {
+    if (frame.chunks.size() >= kMaxChunks) {
       submit();
     }
   }
@@ -394,7 +394,7 @@ void StreamState::copy(const Buffer& from, std::uint64_t from_offset, const Buff
 void StreamState::dispatch(ProgramState& program, std::uint64_t first, std::uint64_t groups,
                            std::span<const std::byte> push) {
   Frame& frame = next_command();
-  std::array<std::byte, Stream::kMostPushBytes> bytes{};
+  std::array<std::byte, Stream::kMaxPushBytes> bytes{};
   std::copy(push.begin(), push.end(), bytes.begin());
   const auto first_group = static_cast<std::uint32_t>(first);
   std::memcpy(bytes.data(), &first_group, sizeof(first_group));
@@ -412,16 +412,16 @@ void StreamState::dispatch(ProgramState& program, std::uint64_t first, std::uint
   }
   frame.stamps.push_back({&program, groups});
   frame.seconds += static_cast<double>(groups) * program.seconds_per_group;
-  if (frame.stamps.size() == Frame::kMostStamps || frame.seconds > state_->options.batch_seconds) {
+  if (frame.stamps.size() == Frame::kMaxStamps || frame.seconds > state_->options.batch_seconds) {
     submit();
   }
 }
 
 void StreamState::run(ProgramState& program, std::uint64_t groups, std::span<const std::byte> push) {
-  constexpr std::uint64_t kMostGroups = std::uint64_t{1} << 32U;
-  if (groups > kMostGroups) {
+  constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 32U;
+  if (groups > kMaxGroups) {
     throw Error(ErrorKind::Internal, {"a launch has too many workgroups", program.name, std::to_string(groups),
-                                      std::to_string(kMostGroups), ""});
+                                      std::to_string(kMaxGroups), ""});
   }
   for (std::uint64_t first = 0; first < groups;) {
     std::uint64_t slice = std::min<std::uint64_t>(groups - first, state_->facts.most_groups);

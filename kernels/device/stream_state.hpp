@@ -23,7 +23,7 @@ struct Arrival {
 };
 
 struct Frame {
-  static constexpr std::uint32_t kMostStamps = 128;
+  static constexpr std::uint32_t kMaxStamps = 128;
 
   vk::raii::CommandBuffer commands = nullptr;
   vk::raii::QueryPool queries = nullptr;

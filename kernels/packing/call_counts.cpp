@@ -20,13 +20,13 @@ const Shader kMaxOf32{"packing.column_max 32", kColumnMax32};
 const Shader kCounts{"packing.call_counts", kCallCounts};
 
 /// Fills every GPU; more groups would only add more often to the same counts.
-constexpr std::uint64_t kMostGroups = 2048;
+constexpr std::uint64_t kMaxGroups = 2048;
 /// Events of a piece, so that counts fit 32 bits.
 constexpr std::uint64_t kPieceEvents = std::uint64_t{1} << 31;
 
 std::uint32_t groups_for(std::uint64_t entries) {
   const std::uint64_t quads = (entries + 3) / 4;
-  return static_cast<std::uint32_t>(std::min((quads + kGroupThreads - 1) / kGroupThreads, kMostGroups));
+  return static_cast<std::uint32_t>(std::min((quads + kGroupThreads - 1) / kGroupThreads, kMaxGroups));
 }
 
 void find_max(Device& device, Stream& stream, const Shader& shader, const Buffer& column, std::uint64_t entries,

@@ -27,7 +27,7 @@ constexpr std::uint32_t kObjectsInTwo = 2;
 
 constexpr std::uint32_t kWordBits = 64;
 /// The bits of a word beside the number of a group: there are at most 2^31 groups of two or more threads.
-constexpr std::uint32_t kMostSymbolBits = 33;
+constexpr std::uint32_t kMaxSymbolBits = 33;
 
 /// The symbols of a sequence and the addresses of their data.
 struct Symbols {
@@ -78,7 +78,7 @@ Symbols object_symbols(Packer& packer) {
   symbols.second = packer.launch.column(packer.device, packer.stream, events.primitive).address();
   const std::uint32_t primitive_bits = bits_for(last.primitive);
   // Plus one, so that a symbol of ones is above all objects.
-  if (bits_for(last.instance) + primitive_bits < kMostSymbolBits) {
+  if (bits_for(last.instance) + primitive_bits < kMaxSymbolBits) {
     symbols.which = kObjects;
     symbols.primitive_bits = primitive_bits;
     symbols.bits = bits_for((std::uint64_t{last.instance} << primitive_bits | last.primitive) + 1);

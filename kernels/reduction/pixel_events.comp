@@ -5,12 +5,12 @@
 
 layout(local_size_x = 64) in;
 
-const uint kMostColumns = 4u;
+const uint kMaxColumns = 4u;
 
 layout(push_constant, scalar) uniform Push {
   uint first_group;
   uint columns;        ///< of the result
-  uint kinds_counted[kMostColumns];  ///< bit k: kind k counts in this column
+  uint kinds_counted[kMaxColumns];  ///< bit k: kind k counts in this column
   uint depth;
   uint64_t pixels;
   uint64_t kinds;      ///< a byte each event
@@ -36,7 +36,7 @@ void main() {
   if (pixel >= pixels) {
     return;
   }
-  uint found[kMostColumns] = uint[kMostColumns](0u, 0u, 0u, 0u);
+  uint found[kMaxColumns] = uint[kMaxColumns](0u, 0u, 0u, 0u);
   for (uint slice = 0u; slice < depth; ++slice) {
     const uint64_t thread = slice * pixels + pixel;
     const uint64_t begin = Longs(offsets + 8ul * thread).at[0];
@@ -48,7 +48,7 @@ void main() {
       const uint last = min(4u, uint(min(end - word, 4ul)));
       for (uint k = first; k < last; ++k) {
         const uint bit = 1u << ((four >> (8u * k)) & 31u);
-        for (uint column = 0u; column < kMostColumns; ++column) {
+        for (uint column = 0u; column < kMaxColumns; ++column) {
           found[column] += (kinds_counted[column] & bit) != 0u ? 1u : 0u;
         }
       }

@@ -18,7 +18,7 @@ constexpr std::uint64_t kSliceGroup = 256;
 struct PixelPush {
   std::uint32_t first_group = 0;
   std::uint32_t columns = 0;
-  std::array<std::uint32_t, kMostEventColumns> kinds_counted{};
+  std::array<std::uint32_t, kMaxEventColumns> kinds_counted{};
   std::uint32_t depth = 0;
   std::uint32_t unused = 0;
   std::uint64_t pixels = 0;
@@ -40,9 +40,9 @@ struct SlicePush {
 
 Buffer count_pixel_events(Device& device, Stream& stream, const Buffer& kinds, std::uint64_t events,
                           const Buffer& offsets, ThreadSlices slices, std::span<const std::uint32_t> columns) {
-  if (columns.empty() || columns.size() > kMostEventColumns) {
+  if (columns.empty() || columns.size() > kMaxEventColumns) {
     throw Error(ErrorKind::Usage, {"too many or no columns to count events in", "sums per pixel",
-                                   fmt::format("{}", columns.size()), fmt::format("1 to {}", kMostEventColumns), ""});
+                                   fmt::format("{}", columns.size()), fmt::format("1 to {}", kMaxEventColumns), ""});
   }
   require_bytes(kinds, events, "kinds of events", "sums per pixel");
   require_bytes(offsets, (slices.pixels * slices.depth + 1) * 8, "offsets of events", "sums per pixel");

@@ -12,7 +12,7 @@
 
 namespace rayreplay::kernels {
 
-inline constexpr std::size_t kMostEventColumns = 4;
+inline constexpr std::size_t kMaxEventColumns = 4;
 
 struct ThreadSlices {
   std::uint64_t pixels = 0;

@@ -11,10 +11,10 @@
 namespace rayreplay::kernels {
 namespace {
 
-constexpr std::uint32_t kTableKeys = 2048;        // as kSlots of the kernel
-constexpr std::uint64_t kLeastGroupItems = 8192;  // makes the table's cost, 2048 slots, small in comparison
-constexpr std::uint64_t kRound = 1024;            // items of one round of a workgroup
-constexpr std::uint64_t kGroups = 4096;           // enough to fill the largest device several times
+constexpr std::uint32_t kTableKeys = 2048;      // as kSlots of the kernel
+constexpr std::uint64_t kMinGroupItems = 8192;  // makes the table's cost, 2048 slots, small in comparison
+constexpr std::uint64_t kRound = 1024;          // items of one round of a workgroup
+constexpr std::uint64_t kGroups = 4096;         // enough to fill the largest device several times
 
 struct Push {
   std::uint32_t first_group = 0;
@@ -44,7 +44,7 @@ void sum_by_key(Device& device, Stream& stream, const KeyedItems& items, std::ui
                              : Shader{"sums by key, atomic pairs", kSumByKey, {}};
   const std::array<std::uint32_t, 2> constants{static_cast<std::uint32_t>(width), key_count <= kTableKeys ? 1U : 0U};
   const std::uint64_t share = (items.count + kGroups - 1) / kGroups;
-  const std::uint64_t group_items = (std::max(share, kLeastGroupItems) + kRound - 1) / kRound * kRound;
+  const std::uint64_t group_items = (std::max(share, kMinGroupItems) + kRound - 1) / kRound * kRound;
   stream.run(device.program(shader, constants), (items.count + group_items - 1) / group_items,
              Push{0, key_count, items.count, group_items, items.keys->address(),
                   width == ValueWidth::One ? 0 : items.values->address(), sums.address()});

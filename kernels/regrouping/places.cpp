@@ -18,7 +18,7 @@ using namespace regrouping;
 const Shader kBox{"regroup: box of places", kRegroupPlaceBox, {.float64 = true}};
 const Shader kPlaces{"regroup: places", kRegroupPlaceKeys, {.float64 = true}};
 
-constexpr std::uint32_t kMostGroups = 1024;
+constexpr std::uint32_t kMaxGroups = 1024;
 
 /// The columns' device addresses, and the push constants common to both passes.
 std::pair<PlacePush, Buffer> prepare(Device& device, Stream& stream, LaunchOnDevice& launch,
@@ -56,7 +56,7 @@ std::pair<PlacePush, Buffer> prepare(Device& device, Stream& stream, LaunchOnDev
 PlaceBox find_box(Device& device, Stream& stream, LaunchOnDevice& launch, const SegmentsOnDevice& segments,
                   Place place) {
   auto [push, columns] = prepare(device, stream, launch, segments, place);
-  push.stride = static_cast<uint>(std::clamp<std::uint64_t>(groups_of(segments.threads), 1, kMostGroups));
+  push.stride = static_cast<uint>(std::clamp<std::uint64_t>(groups_of(segments.threads), 1, kMaxGroups));
   std::vector<std::uint64_t> parts(std::size_t{push.stride} * kBoxWords);
   const Buffer boxes = device.allocate_array<std::uint64_t>(parts.size(), "boxes of places");
   push.box = boxes.address();

@@ -49,9 +49,9 @@ const Shader kThreads{"regroup: segments of threads", kRegroupThreads};
 const Shader kWarpStarts{"regroup: begins of warps", kRegroupWarpStarts};
 
 constexpr std::uint64_t kWord = sizeof(std::uint32_t);
-constexpr std::uint64_t kMostWarps = std::uint64_t{1} << 26;
-constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << 32) - kPlacesAGroup;
-constexpr std::uint64_t kLeastBins = 1024;  ///< of the histogram: as many as threads.comp has of its own
+constexpr std::uint64_t kMaxWarps = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMaxPlaces = (std::uint64_t{1} << 32) - kPlacesAGroup;
+constexpr std::uint64_t kMinBins = 1024;  ///< of the histogram: as many as threads.comp has of its own
 
 uint narrow(std::uint64_t value) {
   return static_cast<uint>(value);
@@ -110,7 +110,7 @@ class Rounds {
 
   /// Counts the continuing threads of each round and marks the first segments of threads.
   void count_threads() {
-    const std::uint64_t bins = std::max<std::uint64_t>(segments_.most_of_a_thread + std::uint64_t{1}, kLeastBins);
+    const std::uint64_t bins = std::max<std::uint64_t>(segments_.most_of_a_thread + std::uint64_t{1}, kMinBins);
     const Buffer histogram = device_.allocate_array<std::uint32_t>(bins, "threads by segments");
     starts_ = device_.allocate_array<std::uint32_t>(segments_.size / 32 + 1, "first segments");
     stream_.fill(histogram, 0);
@@ -210,10 +210,10 @@ class Rounds {
   }
 
   [[nodiscard]] uint places_of(std::uint64_t warps) const {
-    if (warps >= kMostWarps || warps * spec_.warp_size >= kMostPlaces) {
+    if (warps >= kMaxWarps || warps * spec_.warp_size >= kMaxPlaces) {
       throw DeviceError(Fault::Memory, {"a round has too many warps for the device's kernels", device_.info().name,
                                         fmt::format("{} of {} lanes", warps, spec_.warp_size),
-                                        fmt::format("less than {} warps and {} lanes", kMostWarps, kMostPlaces), ""});
+                                        fmt::format("less than {} warps and {} lanes", kMaxWarps, kMaxPlaces), ""});
     }
     return narrow(warps * spec_.warp_size);
   }

@@ -35,8 +35,8 @@ std::uint32_t flags_of(const scheduler::Cut& cut) {
 }  // namespace
 
 bool can_cut(const trace::Launch& launch) {
-  constexpr std::uint64_t kMost = 0xFFFF'FFFDU;
-  return launch.data.events.size() <= kMost && launch.data.threads() <= kMost;
+  constexpr std::uint64_t kMax = 0xFFFF'FFFDU;
+  return launch.data.events.size() <= kMax && launch.data.threads() <= kMax;
 }
 
 SegmentsOnDevice cut_paths(Device& device, Stream& stream, LaunchOnDevice& launch, const scheduler::Cut& cut) {

@@ -1,6 +1,6 @@
 // Exact reuse distances of whole streams on a device.
 //
-// Contract: accesses are numbered through all streams, stream after stream, below kMostReuseAccesses; the distance of
+// Contract: accesses are numbered through all streams, stream after stream, below kMaxReuseAccesses; the distance of
 // an access is that within its own stream (sim/memory/reuse/reuse_engine.hpp), kNoReuse for the first. Integers: the
 // same on every device, for any division of launches. Errors: DeviceError. Two steps, called in this order:
 //
@@ -32,7 +32,7 @@
 namespace rayreplay::kernels {
 
 inline constexpr std::uint32_t kNoReuse = 0xFFFF'FFFFU;
-inline constexpr std::uint64_t kMostReuseAccesses = std::uint64_t{1} << 30U;
+inline constexpr std::uint64_t kMaxReuseAccesses = std::uint64_t{1} << 30U;
 /// Bins of a histogram on the device: those of sim/memory/reuse/histogram.hpp, then cold accesses.
 inline constexpr std::uint32_t kReuseBins = 5376;
 

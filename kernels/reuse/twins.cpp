@@ -31,9 +31,9 @@ namespace tbb = oneapi::tbb;
 constexpr const char* kStage = "reuse distances";
 constexpr std::size_t kSlice = std::size_t{1} << 18U;     ///< lines that one task works on
 constexpr std::size_t kUploaded = std::size_t{1} << 22U;  ///< lines that are made ready at a time
-constexpr std::uint64_t kLeastBatch = std::uint64_t{1} << 16U;
-constexpr std::uint64_t kMostBatch = std::uint64_t{1} << 28U;
-constexpr std::uint64_t kMostHistograms = 4096;  ///< of a batch, on the device
+constexpr std::uint64_t kMinBatch = std::uint64_t{1} << 16U;
+constexpr std::uint64_t kMaxBatch = std::uint64_t{1} << 28U;
+constexpr std::uint64_t kMaxHistograms = 4096;  ///< of a batch, on the device
 
 /// New accesses of one stack in a batch, after its live lines.
 struct Part {
@@ -88,7 +88,7 @@ class StackBatches {
     if (is_new) {
       it->second.limit = state_->options.batch != 0
                              ? state_->options.batch
-                             : std::clamp(accesses_that_fit(device, 0.5, reuse_bytes), kLeastBatch, kMostBatch);
+                             : std::clamp(accesses_that_fit(device, 0.5, reuse_bytes), kMinBatch, kMaxBatch);
     }
     return it->second;
   }
@@ -143,7 +143,7 @@ class StackBatches {
       run_batch(device, parts);
     } catch (const DeviceError& error) {
       OnDevice& here = on(device);
-      if (error.fault() != Fault::Memory || here.limit / 2 < kLeastBatch) {
+      if (error.fault() != Fault::Memory || here.limit / 2 < kMinBatch) {
         throw;
       }
       const std::uint64_t tried = parts.back().place + parts.back().size();
@@ -201,9 +201,9 @@ class StackBatches {
 
   void run_batch(Device& device, const std::vector<Part>& parts) {
     const std::uint64_t size = parts.back().place + parts.back().size();
-    if (size > kMostReuseAccesses) {
+    if (size > kMaxReuseAccesses) {
       throw DeviceError(Fault::Memory, {"a batch is too long", kStage, fmt::format("{}", size),
-                                        fmt::format("at most {}", kMostReuseAccesses), ""});
+                                        fmt::format("at most {}", kMaxReuseAccesses), ""});
     }
     const std::vector<Slice> slices = slices_of(parts);
     const memory::LineRange range = range_of(slices);
@@ -235,7 +235,7 @@ class StackBatches {
               here.links);
     const Buffer& found = reuse_distances(device, stream, size, here.links, here.space);
 
-    const bool count_there = parts.size() <= kMostHistograms;
+    const bool count_there = parts.size() <= kMaxHistograms;
     if (count_there) {
       std::vector<HistogramPiece> pieces;
       for (std::uint32_t i = 0; i < parts.size(); ++i) {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr Shader kEncode{"simt encode", kSimtEncode};
 /// Rows of a piece where the columns do not fit: enough to keep the device busy.
-constexpr std::uint64_t kMostPieceRows = std::uint64_t{1} << 25;
-constexpr std::uint64_t kLeastPieceRows = std::uint64_t{1} << 16;
+constexpr std::uint64_t kMaxPieceRows = std::uint64_t{1} << 25;
+constexpr std::uint64_t kMinPieceRows = std::uint64_t{1} << 16;
 constexpr std::uint64_t kBytesOfRow = 3;
 constexpr std::uint16_t kNoNarrowCall = 0xFF;
 
@@ -39,7 +39,7 @@ void over_columns(LaunchOnDevice& launch, Device& device, Stream& stream, std::u
   // Half of the free memory, in whole rounds of the encoder.
   const std::uint64_t fitting = device.free_bytes() / 2 / kBytesOfRow;
   const std::uint64_t piece =
-      std::clamp(fitting, kLeastPieceRows, kMostPieceRows) / RR_SIMT_ENCODED_ROWS * RR_SIMT_ENCODED_ROWS;
+      std::clamp(fitting, kMinPieceRows, kMaxPieceRows) / RR_SIMT_ENCODED_ROWS * RR_SIMT_ENCODED_ROWS;
   const Buffer kind = device.allocate_array<trace::EventKind>(piece, "kinds of a piece of the launch");
   const Buffer shader = device.allocate_array<std::uint16_t>(piece, "shaders of a piece of the launch");
   const std::uint64_t codes = push.codes;

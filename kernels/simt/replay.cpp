@@ -16,7 +16,7 @@ constexpr Shader kReplayLarge{"simt replay", kSimtReplayLarge};
 /// Sets of lanes take one word up to this size, two beyond.
 constexpr std::uint32_t kWordLanes = 32;
 /// Most 32-bit counters of a workgroup in shared memory: 16 KiB leave room for several workgroups.
-constexpr std::uint32_t kMostCounters = 4096;
+constexpr std::uint32_t kMaxCounters = 4096;
 
 /// The device's own size, or the least that holds a warp where sizes can be requested.
 std::uint32_t fitting_subgroup(const DeviceInfo& info, std::uint32_t warp_size) {
@@ -30,7 +30,7 @@ std::uint32_t fitting_subgroup(const DeviceInfo& info, std::uint32_t warp_size) 
 /// Counters that the kernel keeps in shared memory, rounded to limit the number of programs; 0: too many calls.
 std::uint32_t shared_counters(std::uint32_t calls) {
   const std::uint64_t needed = std::uint64_t{2} * calls + RR_SIMT_LANE_COUNTS;
-  return needed <= kMostCounters ? std::bit_ceil(static_cast<std::uint32_t>(needed)) : 0;
+  return needed <= kMaxCounters ? std::bit_ceil(static_cast<std::uint32_t>(needed)) : 0;
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ struct HostResults {
   std::span<std::byte> weights;   ///< 64-bit, warp · tables + table
 };
 
-inline constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 22;
+inline constexpr std::uint64_t kMaxPlaces = std::uint64_t{1} << 22;
 
 /// The pieces by place: to upload, or on the device.
 struct Places {
@@ -85,6 +85,6 @@ struct Places {
 /// `advance` receives finished warps; may be empty. Waits for the stream.
 [[nodiscard]] Sums replay(Device& device, Stream& stream, const Warps& warps, const Places& given,
                           const HostResults& host, const std::function<void(std::uint64_t)>& advance,
-                          std::uint64_t most_places = kMostPlaces);
+                          std::uint64_t most_places = kMaxPlaces);
 
 }  // namespace rayreplay::kernels::simt

@@ -28,7 +28,7 @@ using kernels::Stream;
 
 static_assert(sizeof(Tally) == gpu::kTallyBytes && offsetof(Tally, active_lanes) == 8 &&
               offsetof(Tally, weighted_events) == 16 && offsetof(Tally, weighted_lanes) == 24);
-static_assert(kMostWeights == RR_SIMT_MOST_WEIGHTS && kBounces == RR_SIMT_BOUNCES &&
+static_assert(kMaxWeights == RR_SIMT_MOST_WEIGHTS && kBounces == RR_SIMT_BOUNCES &&
               scheduler::kMaxWarpSize + 1 == RR_SIMT_LANE_COUNTS && kernel::kKindBits == gpu::kKindBits);
 
 gpu::Choice choice_of(Policy policy) {
@@ -84,7 +84,7 @@ Plan make_plan(Devices devices, LaunchOnDevice& launch, const std::vector<trace:
     const Call call = plan.dictionary.calls[code];
     const auto kind = static_cast<std::size_t>(call.kind);
     plan.code_of[std::size_t{call.shader} << kernel::kKindBits | kind] = static_cast<std::uint16_t>(code);
-    std::array<std::uint32_t, kMostWeights> weight{};
+    std::array<std::uint32_t, kMaxWeights> weight{};
     for (std::size_t table = 0; table < weights.size(); ++table) {
       weight.at(table) = weights[table][std::size_t{call.shader} * trace::kEventKinds + kind];
     }

@@ -21,18 +21,18 @@ const Shader kScanTo32{"sum.block_scan 32", kBlockScan32};
 const Shader kScanTo64{"sum.block_scan 64", kBlockScan64};
 
 constexpr std::uint64_t kTile = 1024;
-constexpr std::uint64_t kMostBlocks = 2048;
+constexpr std::uint64_t kMaxBlocks = 2048;
 
 }  // namespace
 
 void Summer::exclusive_sum(Stream& stream, const Buffer& from, const Buffer& to, std::uint64_t count, SumBits bits) {
   if (sums_.bytes() == 0) {
-    sums_ = device_->allocate_array<std::uint64_t>(kMostBlocks, "the blocks' sums");
+    sums_ = device_->allocate_array<std::uint64_t>(kMaxBlocks, "the blocks' sums");
   }
   const std::uint64_t tiles = (count + kTile - 1) / kTile;
   SumPush push{};
   push.count = count;
-  push.block_items = kTile * std::max<std::uint64_t>(1, (tiles + kMostBlocks - 1) / kMostBlocks);
+  push.block_items = kTile * std::max<std::uint64_t>(1, (tiles + kMaxBlocks - 1) / kMaxBlocks);
   push.blocks = static_cast<std::uint32_t>((count + push.block_items - 1) / push.block_items);
   push.from = from.address();
   push.to = to.address();

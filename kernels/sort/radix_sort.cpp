@@ -47,7 +47,7 @@ constexpr std::uint32_t kUsualBlocks = 4096;
 constexpr std::uint32_t kSharedBesides = 2 * kBins * 4 + 256;
 constexpr std::uint32_t kVaryingGroups = 1024;
 constexpr std::uint32_t kVaryingThreads = 256;
-constexpr std::uint64_t kMostKeys = 0xFFFF'FFFFU;
+constexpr std::uint64_t kMaxKeys = 0xFFFF'FFFFU;
 
 void check_key_bytes(std::uint32_t key_bytes) {
   if (key_bytes != 4 && key_bytes != 8) {
@@ -57,9 +57,9 @@ void check_key_bytes(std::uint32_t key_bytes) {
 }
 
 void check_count(std::uint64_t count) {
-  if (count > kMostKeys) {
+  if (count > kMaxKeys) {
     throw Error(ErrorKind::Usage, {"there are too many keys for one sort", "", fmt::format("{}", count),
-                                   fmt::format("at most {}", kMostKeys), "sort in parts"});
+                                   fmt::format("at most {}", kMaxKeys), "sort in parts"});
   }
 }
 

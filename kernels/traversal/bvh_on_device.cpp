@@ -21,7 +21,7 @@ namespace {
 using namespace traversal;
 
 constexpr std::uint64_t kBoundary = 256;
-constexpr std::uint32_t kMostStack = 4096;
+constexpr std::uint32_t kMaxStack = 4096;
 
 std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kBoundary - 1) / kBoundary * kBoundary;
@@ -155,7 +155,7 @@ BvhOnDevice::BvhOnDevice(const bvh::Bvh& bvh) : bvh_(&bvh) {
   }
   if (largest >= std::uint64_t{1} << (32U - count_bits_)) {
     unfit_ = fmt::format("a structure has {} nodes or references, more than the kernels can number", largest);
-  } else if (most_waiting_ > kMostStack) {
+  } else if (most_waiting_ > kMaxStack) {
     unfit_ = fmt::format("the structure is so deep that {} entries may wait on a stack", most_waiting_);
   } else if (!in_range) {
     unfit_ = "a node's grid leaves the range of floats";

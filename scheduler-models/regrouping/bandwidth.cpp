@@ -14,10 +14,10 @@ Parameter bandwidth_parameter(const std::string& what) {
 
 double get_bandwidth(const Parameters& parameters) {
   const double bandwidth = parameters.get_double("bandwidth");
-  if (bandwidth > 0 && bandwidth < kLeastBandwidth) {
+  if (bandwidth > 0 && bandwidth < kMinBandwidth) {
     throw Error(ErrorKind::Usage,
                 {"the bandwidth is too small", "bandwidth", fmt::format("{} bytes per cycle", bandwidth),
-                 fmt::format("at least {}, or 0 for the machine's", kLeastBandwidth), ""});
+                 fmt::format("at least {}, or 0 for the machine's", kMinBandwidth), ""});
   }
   return bandwidth;
 }

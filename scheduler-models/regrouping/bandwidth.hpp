@@ -1,6 +1,6 @@
 // The parameter `bandwidth` of models that move state.
 //
-// Contract: bytes per cycle of one SM; 0 stands for the machine's. Usage between 0 and kLeastBandwidth, where cycle
+// Contract: bytes per cycle of one SM; 0 stands for the machine's. Usage between 0 and kMinBandwidth, where cycle
 // counts would lose their precision.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace rayreplay::scheduler {
 
-inline constexpr double kLeastBandwidth = 1e-3;
+inline constexpr double kMinBandwidth = 1e-3;
 
 /// `what` names the moved data: "live state".
 [[nodiscard]] Parameter bandwidth_parameter(const std::string& what);

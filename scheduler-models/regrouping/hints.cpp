@@ -58,8 +58,8 @@ std::pair<std::string, HintSource> split_hint(std::string_view text, const char*
   HintSource source;
   const auto read = std::from_chars(bits.data(), bits.data() + bits.size(), source.bits);
   if (read.ec != std::errc() || read.ptr != bits.data() + bits.size() || source.bits < 1 ||
-      source.bits > kMostHintBits) {
-    fail("the hint's number of bits is out of range", bits, fmt::format("1 to {}", kMostHintBits));
+      source.bits > kMaxHintBits) {
+    fail("the hint's number of bits is out of range", bits, fmt::format("1 to {}", kMaxHintBits));
   }
   source.text = std::string(text.substr(equals + 1));
   return {std::string(name), std::move(source)};
@@ -90,7 +90,7 @@ Hints captured_hints(const trace::Launch& launch, const Segments& segments, std:
   Hints hints;
   hints.bits = bits;
   static_cast<void>(fill(launch, segments, hints.value, [&](const formula::PendingCall& call, std::uint32_t& out) {
-    const std::uint32_t given = std::min<std::uint32_t>(rays.hint_bits[call.ray], kMostHintBits);
+    const std::uint32_t given = std::min<std::uint32_t>(rays.hint_bits[call.ray], kMaxHintBits);
     const std::uint64_t value = rays.hint[call.ray] & ((std::uint64_t{1} << given) - 1);
     out = static_cast<std::uint32_t>(given > bits ? value >> (given - bits) : value << (bits - given));
     return true;
@@ -100,7 +100,7 @@ Hints captured_hints(const trace::Launch& launch, const Segments& segments, std:
 
 std::uint32_t widest_hint(const trace::Launch& launch) {
   const auto& bits = launch.data.rays.hint_bits;
-  return bits.empty() ? 0 : std::min<std::uint32_t>(*std::max_element(bits.begin(), bits.end()), kMostHintBits);
+  return bits.empty() ? 0 : std::min<std::uint32_t>(*std::max_element(bits.begin(), bits.end()), kMaxHintBits);
 }
 
 void require_captured(const trace::Launch& launch) {
@@ -192,9 +192,9 @@ const HintSource& find_source(std::string_view name, const HintSources& sources)
 }
 
 void check_bits(std::uint32_t bits, const std::string& owner) {
-  if (bits < 1 || bits > kMostHintBits) {
+  if (bits < 1 || bits > kMaxHintBits) {
     throw Error(ErrorKind::Usage, {"the hint's number of bits is out of range", owner, std::to_string(bits),
-                                   fmt::format("1 to {}", kMostHintBits), ""});
+                                   fmt::format("1 to {}", kMaxHintBits), ""});
   }
 }
 

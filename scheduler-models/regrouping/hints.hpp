@@ -25,7 +25,7 @@
 
 namespace rayreplay::scheduler {
 
-inline constexpr std::uint32_t kMostHintBits = 32;
+inline constexpr std::uint32_t kMaxHintBits = 32;
 
 enum class HintOrigin : std::uint8_t { Captured, Expression, File };
 

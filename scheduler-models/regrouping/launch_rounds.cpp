@@ -39,7 +39,7 @@ struct SeenKeys {
   }
   void see(std::uint64_t key) {
     Slot& slot = slots[slot_of(key)];
-    if ((!slot.used || slot.key != key) && all.size() <= Ranks::kMost) {
+    if ((!slot.used || slot.key != key) && all.size() <= Ranks::kMax) {
       slot = {key, 0, true};
       all.insert(key);
     }
@@ -164,9 +164,9 @@ class LaunchRun {
 
   void next_round(std::size_t first_warp) {
     const std::size_t warps = schedule_.moved.size() - first_warp;
-    if (warps >= Waiting::kMostWarps) {
+    if (warps >= Waiting::kMaxWarps) {
       throw Error(ErrorKind::Resource, {"a round has too many warps", "", fmt::format("{}", warps),
-                                        fmt::format("less than {}", Waiting::kMostWarps), "split the launch"});
+                                        fmt::format("less than {}", Waiting::kMaxWarps), "split the launch"});
     }
     gather(first_warp, warps);
     number_runs();
@@ -234,7 +234,7 @@ class LaunchRun {
       for (std::size_t i = 0; i < size; ++i) {
         ++count[rank[i]];
       }
-      std::array<std::uint32_t, Ranks::kMost> next;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+      std::array<std::uint32_t, Ranks::kMax> next;  // NOLINT(cppcoreguidelines-pro-type-member-init)
       std::uint32_t sum = 0;
       for (std::size_t r = 0; r < ranks_.count; ++r) {
         next[r] = sum;
@@ -365,7 +365,7 @@ class LaunchRun {
 
 std::optional<Ranks> rank_keys(const Segments& segments, const Keys& keys) {
   const std::vector<std::uint64_t> values = find_values(segments, keys);
-  if (values.size() > Ranks::kMost - 1) {
+  if (values.size() > Ranks::kMax - 1) {
     return std::nullopt;
   }
   SeenKeys known;

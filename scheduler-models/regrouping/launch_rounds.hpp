@@ -1,7 +1,7 @@
 // Rounds of a whole launch whose keys have few values: the fast path of schedule_rounds (regroup.hpp).
 //
 // Contract: `rank_keys` numbers the values of the keys in ascending order, one byte a segment; empty for more than
-// Ranks::kMost values. `schedule_launch` is schedule_rounds for scope launch, parallel inside each round: blocks of
+// Ranks::kMax values. `schedule_launch` is schedule_rounds for scope launch, parallel inside each round: blocks of
 // warps sort their threads by rank in the nearest cache, and new warps take their threads from the blocks' runs. A
 // thread is written and read once a round. Only the choice of continued warps is sequential, some nanoseconds a warp.
 // O(segments); memory 1 byte a segment and 8 bytes a thread beside the schedule.
@@ -16,7 +16,7 @@
 namespace rayreplay::scheduler {
 
 struct Ranks {
-  static constexpr std::uint32_t kMost = 255;
+  static constexpr std::uint32_t kMax = 255;
   static constexpr std::uint8_t kFirst = 255;  ///< the segment is its thread's first one
   trace::Column<std::uint8_t> of;              ///< by segment, and kFirst behind the last
   std::uint32_t count = 0;

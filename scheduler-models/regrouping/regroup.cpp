@@ -143,9 +143,9 @@ class UnitRun {
       }
       living += waiting_.size() > before ? 1U : 0U;
     }
-    if (living >= Waiting::kMostWarps) {
+    if (living >= Waiting::kMaxWarps) {
       throw Error(ErrorKind::Resource, {"a round has too many warps", "", fmt::format("{}", living),
-                                        fmt::format("less than {}", Waiting::kMostWarps), "split the launch"});
+                                        fmt::format("less than {}", Waiting::kMaxWarps), "split the launch"});
     }
     sorter_.sort(waiting_);
     if (regrouping_.only_if_fewer && sorter_.ends().size() >= living) {

@@ -22,7 +22,7 @@ namespace {
 using trace::EventKind;
 
 constexpr std::uint32_t kShaderBits = 17;
-constexpr std::uint32_t kMostSpatialBits = 16;
+constexpr std::uint32_t kMaxSpatialBits = 16;
 constexpr std::size_t kThreadsPerTask = 1024;
 constexpr std::size_t kSegmentsPerTask = 65'536;
 
@@ -186,10 +186,9 @@ std::uint32_t place_bits(const KeyParts& parts, std::uint32_t hint_bits) {
                                    fmt::format("at most {}", kShaderBits), ""});
   }
   const bool spatial = parts.spatial != SpatialKey::None;
-  if (spatial && (parts.spatial_bits < 1 || parts.spatial_bits > kMostSpatialBits)) {
-    throw Error(ErrorKind::Usage,
-                {"bits of the place out of range", "spatial_bits", fmt::format("{}", parts.spatial_bits),
-                 fmt::format("1 to {}", kMostSpatialBits), ""});
+  if (spatial && (parts.spatial_bits < 1 || parts.spatial_bits > kMaxSpatialBits)) {
+    throw Error(ErrorKind::Usage, {"bits of the place out of range", "spatial_bits",
+                                   fmt::format("{}", parts.spatial_bits), fmt::format("1 to {}", kMaxSpatialBits), ""});
   }
   const std::uint32_t spatial_bits = spatial ? 3 * parts.spatial_bits : 0;
   const std::uint32_t sum = parts.shader_bits + hint_bits + spatial_bits;

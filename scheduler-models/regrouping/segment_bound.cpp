@@ -18,7 +18,7 @@ namespace {
 using trace::kEventKinds;
 
 constexpr std::size_t kThreadsPerTask = 1024;
-constexpr std::size_t kMostCounters = std::size_t{1} << 20;
+constexpr std::size_t kMaxCounters = std::size_t{1} << 20;
 
 /// Index: (round − first) · calls + kind · shaders + shader.
 using Counts = std::vector<std::uint64_t>;
@@ -69,7 +69,7 @@ SegmentBound segment_bound(const trace::Launch& launch, const std::vector<trace:
   std::vector<std::uint32_t> threads(launch.data.threads());
   std::iota(threads.begin(), threads.end(), 0U);
   const auto rounds_at_once = static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(kMostCounters / std::max<std::size_t>(calls, 1), 1, kMostCounters));
+      std::clamp<std::size_t>(kMaxCounters / std::max<std::size_t>(calls, 1), 1, kMaxCounters));
   for (std::uint32_t first = 0; first < segments.most_of_a_thread; first += rounds_at_once) {
     std::erase_if(threads, [&](std::uint32_t thread) {
       return segments.first[thread + std::size_t{1}] - segments.first[thread] <= first;

@@ -22,8 +22,8 @@ namespace {
 using trace::EventKind;
 
 constexpr std::size_t kThreadsPerTask = 1024;
-constexpr std::uint64_t kMostSegments = std::uint64_t{kNoSegment} - 1;
-constexpr std::uint64_t kMostBounce = std::numeric_limits<std::uint16_t>::max();
+constexpr std::uint64_t kMaxSegments = std::uint64_t{kNoSegment} - 1;
+constexpr std::uint64_t kMaxBounce = std::numeric_limits<std::uint16_t>::max();
 
 constexpr bool is_pending_call(EventKind kind) {
   return kind == EventKind::ClosestHit || kind == EventKind::Miss;
@@ -227,7 +227,7 @@ void number_segments(const trace::ThreadData& data, const Cuts& cuts, Segments& 
       [&](const auto& range, std::uint32_t most) {
         for (std::size_t thread = range.begin(); thread != range.end(); ++thread) {
           const bool any = data.event_offset[thread] < data.event_offset[thread + 1];
-          const std::uint64_t count = any ? std::min(cuts.count(thread) + 1, kMostSegments + 1) : 0;
+          const std::uint64_t count = any ? std::min(cuts.count(thread) + 1, kMaxSegments + 1) : 0;
           segments.first[thread + 1] = static_cast<std::uint32_t>(count);
           most = std::max(most, static_cast<std::uint32_t>(count));
         }
@@ -237,11 +237,11 @@ void number_segments(const trace::ThreadData& data, const Cuts& cuts, Segments& 
   std::uint64_t sum = 0;
   for (std::size_t thread = 0; thread < threads; ++thread) {
     sum += segments.first[thread + 1];
-    if (sum > kMostSegments) {
+    if (sum > kMaxSegments) {
       throw Error(
           ErrorKind::Resource,
-          {"the paths fall into too many segments", "", fmt::format("more than {}", kMostSegments),
-           fmt::format("at most {}", kMostSegments), "cut at fewer calls (first_bounce, site), or split the launch"});
+          {"the paths fall into too many segments", "", fmt::format("more than {}", kMaxSegments),
+           fmt::format("at most {}", kMaxSegments), "cut at fewer calls (first_bounce, site), or split the launch"});
     }
     segments.first[thread + 1] = static_cast<std::uint32_t>(sum);
   }
@@ -269,7 +269,7 @@ Segments cut_at(const trace::Launch& launch, const Cuts& cuts) {
       cuts.visit(thread, [&](std::uint64_t row, std::uint64_t bounce) {
         ++segment;
         segments.event_offset[segment] = row;
-        segments.bounce[segment] = static_cast<std::uint16_t>(std::min(bounce, kMostBounce));
+        segments.bounce[segment] = static_cast<std::uint16_t>(std::min(bounce, kMaxBounce));
       });
     }
   });

@@ -22,7 +22,7 @@ struct Waiting {
   std::uint32_t segment;
   std::uint32_t place;  ///< warp · 64 + lane
 
-  static constexpr std::uint32_t kMostWarps = 1U << 26;
+  static constexpr std::uint32_t kMaxWarps = 1U << 26;
   static Waiting at(std::uint32_t segment, std::uint32_t warp, std::uint32_t lane) {
     return {segment, warp << 6 | lane};
   }

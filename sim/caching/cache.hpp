@@ -25,7 +25,7 @@
 
 namespace rayreplay::experiment {
 
-inline constexpr std::uint32_t kMostWindows = 65536;
+inline constexpr std::uint32_t kMaxWindows = 65536;
 
 struct CacheResult;
 

@@ -53,9 +53,9 @@ std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t w
 
 WindowGuard::WindowGuard(std::uint64_t window_requests, memory::TransactionSink& inner)
     : window_requests_(window_requests),
-      left_(window_requests > std::numeric_limits<std::uint64_t>::max() / kMostWindows
+      left_(window_requests > std::numeric_limits<std::uint64_t>::max() / kMaxWindows
                 ? std::numeric_limits<std::uint64_t>::max()
-                : window_requests * kMostWindows),
+                : window_requests * kMaxWindows),
       inner_(&inner) {}
 
 void WindowGuard::take(const memory::TransactionBlock& block) {
@@ -64,8 +64,8 @@ void WindowGuard::take(const memory::TransactionBlock& block) {
       if (transaction.lanes > left_) {
         throw Error(ErrorKind::Usage,
                     {"the time windows are too short for this stream", "window_requests",
-                     fmt::format("more than {} windows of {} requests", kMostWindows, window_requests_),
-                     fmt::format("at most {} windows", kMostWindows), "make them longer"});
+                     fmt::format("more than {} windows of {} requests", kMaxWindows, window_requests_),
+                     fmt::format("at most {} windows", kMaxWindows), "make them longer"});
       }
       left_ -= transaction.lanes;
     }

@@ -15,7 +15,7 @@ namespace rayreplay::experiment {
 [[nodiscard]] memory::CacheGeometry l2_of(const machine::Machine& machine);
 
 /// Upper limit of the sizes of payload, shader record, pixel and load, in bytes.
-inline constexpr std::uint32_t kMostSize = 4096;
+inline constexpr std::uint32_t kMaxSize = 4096;
 
 /// True if transactions need their lanes' requests.
 [[nodiscard]] bool wants_requests(const CacheOptions& options);
@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kMostSize = 4096;
 /// Starts of windows 1 …: floor(i · requests / windows).
 [[nodiscard]] std::vector<std::uint64_t> window_limits(std::uint64_t requests, std::uint32_t windows);
 
-/// Forwards a stream; Usage as soon as its time windows of `window_requests` requests are more than kMostWindows.
+/// Forwards a stream; Usage as soon as its time windows of `window_requests` requests are more than kMaxWindows.
 class WindowGuard : public memory::TransactionSink {
  public:
   /// 0 requests: no limit.

@@ -285,9 +285,9 @@ class Search {
 
 AdviseResult advise(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& order,
                     const AdviseOptions& options) {
-  if (options.bits < 1 || options.bits > scheduler::kMostHintBits) {
+  if (options.bits < 1 || options.bits > scheduler::kMaxHintBits) {
     throw Error(ErrorKind::Usage, {"the number of bits of a hint is out of range", "--bits",
-                                   std::to_string(options.bits), fmt::format("1 to {}", scheduler::kMostHintBits), ""});
+                                   std::to_string(options.bits), fmt::format("1 to {}", scheduler::kMaxHintBits), ""});
   }
   const auto start = std::chrono::steady_clock::now();
   AdviseResult result = Search(trace, configuration, order, options).run();

@@ -24,7 +24,7 @@ namespace rayreplay::experiment {
 
 struct AdviseOptions {
   std::string model = "ser";
-  std::uint32_t bits = 8;           ///< 1 to kMostHintBits
+  std::uint32_t bits = 8;           ///< 1 to kMaxHintBits
   std::uint32_t candidates = 64;    ///< limit, without the user's own
   scheduler::HintSources hints;     ///< the user's own: evaluated with any number of bits
   scheduler::MachineFacts machine;  ///< for models whose scope is an SM

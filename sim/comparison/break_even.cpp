@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSame = 1e-9;
 constexpr double kFinest = 1e-3;  // instructions
-constexpr int kMostSteps = 64;
+constexpr int kMaxSteps = 64;
 
 std::vector<double> grid(double cheaper, int steps_below, std::uint32_t per_decade) {
   std::vector<double> values;
@@ -20,7 +20,7 @@ std::vector<double> grid(double cheaper, int steps_below, std::uint32_t per_deca
     values.push_back(-cheaper * i / steps_below);
   }
   values.push_back(0);
-  const auto last = static_cast<std::uint32_t>(std::lround(std::log10(kMostHitInstructions))) * per_decade;
+  const auto last = static_cast<std::uint32_t>(std::lround(std::log10(kMaxHitInstructions))) * per_decade;
   for (std::uint32_t i = 0; i <= last; ++i) {
     values.push_back(std::pow(10.0, static_cast<double>(i) / per_decade));
   }
@@ -47,7 +47,7 @@ void shrink(Bracket& bracket, const CostCurves& curves) {
   const double now = curves.cost_now;
   int stayed = 0;
   double low_weight = bracket.low_gain, high_weight = bracket.high_gain;
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMaxSteps; ++step) {
     const double wanted = std::max(kFinest, curves.within * (now + bracket.high));
     if (bracket.high - bracket.low <= wanted) {
       return;

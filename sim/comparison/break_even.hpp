@@ -60,7 +60,7 @@ struct BreakEven {
 /// "pays when a closest-hit call costs more than 212 instructions (now 40)"
 [[nodiscard]] std::string to_sentence(const BreakEven& result, double hit_cost_now);
 
-inline constexpr double kMostHitInstructions = 1e6;
+inline constexpr double kMaxHitInstructions = 1e6;
 
 struct CostCurves {
   std::function<double(double)> plain, model;  ///< called from several threads at once if `parallel`

@@ -130,7 +130,7 @@ double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& cos
 
 /// Instructions that every closest-hit call can lose while each still has a positive cost.
 double most_savings(const simt::ReplayResult& replay, const machine::Costs& costs, double latency_per_issue) {
-  double least = kMostHitInstructions;
+  double least = kMaxHitInstructions;
   for (const simt::CallTally& call : replay.by_call) {
     if (call.kind == trace::EventKind::ClosestHit) {
       const machine::CallCost& cost = costs.calls[call_index(call)];
@@ -138,7 +138,7 @@ double most_savings(const simt::ReplayResult& replay, const machine::Costs& cost
     }
   }
   constexpr double kNearlyAll = 0.99;
-  return least < kMostHitInstructions ? kNearlyAll * least : 0;
+  return least < kMaxHitInstructions ? kNearlyAll * least : 0;
 }
 
 class Comparison {

@@ -261,8 +261,8 @@ std::string InputCatalogue::content_of(const std::string& path) {
     }
   }
   // Limit for machine files and files of hints (one number per ray).
-  constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30U;
-  std::string hash = hex(KeyMaker().add(read_text_file(path, kMostBytes)).key());
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 30U;
+  std::string hash = hex(KeyMaker().add(read_text_file(path, kMaxBytes)).key());
   if (stamp) {
     const std::lock_guard lock(mutex_);
     contents_[path] = {*stamp, hash};

@@ -75,10 +75,10 @@ void for_table(const Settings& settings, std::string_view table, const Use& use)
 }
 
 double instructions(const Settings& settings, const std::string& key, std::string_view text) {
-  constexpr double kMost = 1e6;
+  constexpr double kMax = 1e6;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= kMost)) {
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= kMax)) {
     usage(settings, key, "a shader's cost is not of the form ISSUE or ISSUE:LATENCY", "numbers from 0 to 1000000");
   }
   return value;

@@ -11,18 +11,18 @@ namespace rayreplay::experiment {
 
 std::uint64_t batch_bytes(const trace::Launch& launch, const bvh::Bvh& structure) {
   constexpr std::uint64_t kOneOf = 128;
-  constexpr std::uint64_t kLeast = 32;
-  constexpr std::uint64_t kMost = 256;
-  constexpr std::uint64_t kLeastThreads = 16;
+  constexpr std::uint64_t kMin = 32;
+  constexpr std::uint64_t kMax = 256;
+  constexpr std::uint64_t kMinThreads = 16;
   constexpr const char* kTraversal = "near-first";
   const std::uint64_t threads = launch.size.threads();
   const std::uint64_t rays = launch.data.rays.size();
   if (threads == 0 || rays == 0) {
     return 0;
   }
-  const double share = static_cast<double>(std::clamp(rays / kOneOf, kLeast, kMost)) / static_cast<double>(rays);
+  const double share = static_cast<double>(std::clamp(rays / kOneOf, kMin, kMax)) / static_cast<double>(rays);
   const std::uint64_t count =
-      std::min(threads, std::max(kLeastThreads, static_cast<std::uint64_t>(share * static_cast<double>(threads))));
+      std::min(threads, std::max(kMinThreads, static_cast<std::uint64_t>(share * static_cast<double>(threads))));
   std::vector<std::uint32_t> some;
   for (std::uint64_t i = 0; i < count; ++i) {
     some.push_back(static_cast<std::uint32_t>((2 * i + 1) * threads / (2 * count)));

@@ -13,12 +13,12 @@
 
 namespace rayreplay::machine {
 
-inline constexpr double kMostIssue = 1e6;    ///< of one call
-inline constexpr double kMostLatency = 2e8;  ///< of one call
+inline constexpr double kMaxIssue = 1e6;    ///< of one call
+inline constexpr double kMaxLatency = 2e8;  ///< of one call
 
 /// Instructions of a shader's static call tree.
 struct SpirvCount {
-  double instructions = 0;        ///< at most kMostIssue
+  double instructions = 0;        ///< at most kMaxIssue
   std::uint32_t trace_calls = 0;  ///< in the same tree
 };
 

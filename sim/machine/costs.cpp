@@ -47,8 +47,8 @@ void check_range(std::string_view what, const std::string& where, double value, 
 
 void check_options(const trace::Launch& launch, const CostOptions& options) {
   check_range("the number of cycles per instruction", "costs", options.cycles_per_instruction, 1,
-              kMostCyclesPerInstruction);
-  check_range("the number of traversal steps per ray", "costs", options.steps_per_ray, 0, kMostSteps);
+              kMaxCyclesPerInstruction);
+  check_range("the number of traversal steps per ray", "costs", options.steps_per_ray, 0, kMaxSteps);
   if (!options.ray_steps.empty() && options.ray_steps.size() != launch.data.rays.size()) {
     throw Error(ErrorKind::Internal, {"the steps are not those of the launch's rays", "make_costs",
                                       fmt::format("{} steps", options.ray_steps.size()),
@@ -56,11 +56,11 @@ void check_options(const trace::Launch& launch, const CostOptions& options) {
   }
   for (const HandCost& hand : options.hand) {
     if (hand.issue >= 0 || !(hand.issue < 0)) {
-      check_range("the instructions of a shader call", "shader_costs." + hand.shader, hand.issue, 0, kMostIssue);
+      check_range("the instructions of a shader call", "shader_costs." + hand.shader, hand.issue, 0, kMaxIssue);
     }
     if (hand.latency >= 0 || !(hand.latency < 0)) {
       check_range("the latency of a shader call", "shader_costs." + hand.shader, hand.latency,
-                  std::max(hand.issue, 0.0), kMostLatency);
+                  std::max(hand.issue, 0.0), kMaxLatency);
     }
   }
 }
@@ -98,7 +98,7 @@ void add_captured(const trace::Trace& trace, const trace::Launch& launch, double
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (nanoseconds[i] >= 0) {
-      calls[i].latency = std::clamp(nanoseconds[i] * clock_mhz / 1e3, calls[i].issue, kMostLatency);
+      calls[i].latency = std::clamp(nanoseconds[i] * clock_mhz / 1e3, calls[i].issue, kMaxLatency);
       calls[i].origin = "captured";
     }
   }

@@ -35,8 +35,8 @@ struct CallCost {
   std::string origin;  ///< "hand", "captured", "spirv", "default"
 };
 
-inline constexpr double kMostCyclesPerInstruction = 200;
-inline constexpr double kMostSteps = 1e6;
+inline constexpr double kMaxCyclesPerInstruction = 200;
+inline constexpr double kMaxSteps = 1e6;
 
 enum class CostSource : std::uint8_t { Default, Spirv, Captured };
 

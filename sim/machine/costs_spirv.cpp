@@ -270,7 +270,7 @@ std::optional<SpirvCount> count_spirv(std::span<const std::uint32_t> words, trac
     for (const auto& [callee, calls] : function.callees) {
       const auto found = module->functions.find(callee);
       if (found != module->functions.end()) {
-        times[callee] = std::min(times[callee] + called * calls, kMostIssue);
+        times[callee] = std::min(times[callee] + called * calls, kMaxIssue);
         if (--found->second.callers == 0) {
           ready.push_back(callee);
         }
@@ -280,7 +280,7 @@ std::optional<SpirvCount> count_spirv(std::span<const std::uint32_t> words, trac
   if (ready.size() != functions.size()) {
     return std::nullopt;  // a cycle: SPIR-V does not allow recursion
   }
-  return SpirvCount{std::min(instructions, kMostIssue), static_cast<std::uint32_t>(std::min(trace_calls, kMostIssue))};
+  return SpirvCount{std::min(instructions, kMaxIssue), static_cast<std::uint32_t>(std::min(trace_calls, kMaxIssue))};
 }
 
 }  // namespace rayreplay::machine

@@ -39,12 +39,12 @@ double issue_of_blocks(const TomlTable& cost, const toml::node& blocks, const st
     if (instructions == nullptr || executions == nullptr) {
       cost.wrong(row, "blocks", "both 'instructions' and 'executions'");
     }
-    sum += table.number(*instructions, "instructions", {0, kMostIssue}) *
+    sum += table.number(*instructions, "instructions", {0, kMaxIssue}) *
            table.number(*executions, "executions", {0, kMaxExecutions});
   }
   const double issue = sum / calls;
-  if (issue > kMostIssue) {
-    cost.wrong(blocks, "blocks", fmt::format("at most {} instructions a call", kMostIssue));
+  if (issue > kMaxIssue) {
+    cost.wrong(blocks, "blocks", fmt::format("at most {} instructions a call", kMaxIssue));
   }
   return issue;
 }
@@ -55,13 +55,13 @@ HandCost read_cost(const std::string& shader, const toml::node& node, const Toml
   cost.shader = shader;
   const toml::table* fields = node.as_table();
   if (fields == nullptr) {
-    cost.issue = costs.number(node, shader, {0, kMostIssue});
+    cost.issue = costs.number(node, shader, {0, kMaxIssue});
     return cost;
   }
   const TomlTable table(*fields, source);
   table.allow({"issue", "latency", "blocks", "calls"});
-  table.read("issue", cost.issue, {0, kMostIssue});
-  table.read("latency", cost.latency, {0, kMostLatency});
+  table.read("issue", cost.issue, {0, kMaxIssue});
+  table.read("latency", cost.latency, {0, kMaxLatency});
   if (const toml::node* blocks = fields->get("blocks")) {
     if (fields->contains("issue")) {
       table.wrong(*blocks, "blocks", "either 'issue' or 'blocks'");

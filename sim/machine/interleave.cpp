@@ -39,13 +39,13 @@ void check_latencies(const Machine& machine) {
 
 void check_call(const InterleaveCall& call) {
   const InterleaveOptions& options = call.options;
-  if (options.resident_warps == 0 || options.resident_warps > kMostResidentWarps) {
+  if (options.resident_warps == 0 || options.resident_warps > kMaxResidentWarps) {
     wrong("the number of resident warps is out of range", fmt::format("{}", options.resident_warps),
-          fmt::format("1 to {}", kMostResidentWarps));
+          fmt::format("1 to {}", kMaxResidentWarps));
   }
-  if (options.compute_cycles > kMostComputeCycles) {
+  if (options.compute_cycles > kMaxComputeCycles) {
     wrong("there are too many compute cycles", fmt::format("{}", options.compute_cycles),
-          fmt::format("at most {}", kMostComputeCycles));
+          fmt::format("at most {}", kMaxComputeCycles));
   }
   check_latencies(call.machine);
   if (call.plan.queues() != 1 && call.plan.queues() != call.machine.sms) {

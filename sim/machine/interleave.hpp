@@ -52,13 +52,13 @@
 
 namespace rayreplay::machine {
 
-inline constexpr std::uint32_t kMostResidentWarps = 1024;
-inline constexpr std::uint32_t kMostComputeCycles = 1'000'000;
+inline constexpr std::uint32_t kMaxResidentWarps = 1024;
+inline constexpr std::uint32_t kMaxComputeCycles = 1'000'000;
 
 struct InterleaveOptions {
   std::string warp_scheduler = "loose-round-robin";  ///< spec; kind "warp scheduler"
-  std::uint32_t resident_warps = 32;                 ///< of an SM: 1 … kMostResidentWarps
-  std::uint32_t compute_cycles = 0;                  ///< at most kMostComputeCycles
+  std::uint32_t resident_warps = 32;                 ///< of an SM: 1 … kMaxResidentWarps
+  std::uint32_t compute_cycles = 0;                  ///< at most kMaxComputeCycles
   bool cycles = false;                               ///< blocks carry cycles
   memory::InstructionSink* raw = nullptr;            ///< the source must keep raw instructions
   Progress* progress = nullptr;

@@ -40,13 +40,13 @@ constexpr std::array kFields = {
                  "Bandwidth of the memory, whole machine"},
     MachineField{"l2_bytes_per_second", &Machine::l2_bytes_per_second, 1e6, 1e16, "bytes/s",
                  "Bandwidth of the L2, whole machine; no model reads it by itself"},
-    MachineField{"l1_bytes", &Machine::l1_bytes, 0, kMostL1Bytes, "bytes",
+    MachineField{"l1_bytes", &Machine::l1_bytes, 0, kMaxL1Bytes, "bytes",
                  "Size of the L1 that decides the latencies of an SM's loads; 0: no L1"},
     MachineField{"l1_line_bytes", &Machine::l1_line_bytes, 4, 1 << 15, "bytes", "Line size of that L1"},
     MachineField{"l1_sector_bytes", &Machine::l1_sector_bytes, 4, 1 << 15, "bytes",
                  "Sector size of that L1: what a miss fetches"},
     MachineField{"l1_ways", &Machine::l1_ways, 0, 1 << 20, "ways", "Ways of that L1; 0: fully associative"},
-    MachineField{"l2_bytes", &Machine::l2_bytes, 0, kMostL2Bytes, "bytes",
+    MachineField{"l2_bytes", &Machine::l2_bytes, 0, kMaxL2Bytes, "bytes",
                  "Size of the L2 that decides the latencies of loads, all slices together; 0: no L2"},
     MachineField{"l2_line_bytes", &Machine::l2_line_bytes, 4, 1 << 16, "bytes", "Line size of that L2"},
     MachineField{"l2_sector_bytes", &Machine::l2_sector_bytes, 4, 1 << 16, "bytes",
@@ -141,7 +141,7 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
 
 Machine load_machine(const std::string& name_or_path) {
   if (is_path(name_or_path)) {
-    return parse_machine(read_text_file(name_or_path, kMostTextBytes, "machine file"), name_or_path);
+    return parse_machine(read_text_file(name_or_path, kMaxTextBytes, "machine file"), name_or_path);
   }
   return parse_machine(shipped_machine_text(name_or_path), name_or_path + ".toml");
 }

@@ -16,8 +16,8 @@
 
 namespace rayreplay::machine {
 
-inline constexpr double kMostL1Bytes = 1 << 30;
-inline constexpr double kMostL2Bytes = 1e12;
+inline constexpr double kMaxL1Bytes = 1 << 30;
+inline constexpr double kMaxL2Bytes = 1e12;
 
 struct Machine {
   std::string name = "generic";

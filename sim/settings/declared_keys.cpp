@@ -65,14 +65,14 @@ constexpr const char* kCaches = "Caches";
 constexpr const char* kClassification = "Classification";
 constexpr const char* kHardware = "Simulated hardware";
 
-constexpr double kMostWhole = 4294967295.0;
-constexpr double kMostResident = 1024;
-constexpr double kMostRegisters = 1024;
-constexpr double kMostComputeCycles = 1e6;
-constexpr double kMostStackEntries = 1024;
-constexpr double kMostRequests = 9e18;
-constexpr double kMostShare = 1e6;
-constexpr double kMostUlps = 1e6;
+constexpr double kMaxWhole = 4294967295.0;
+constexpr double kMaxResident = 1024;
+constexpr double kMaxRegisters = 1024;
+constexpr double kMaxComputeCycles = 1e6;
+constexpr double kMaxStackEntries = 1024;
+constexpr double kMaxRequests = 9e18;
+constexpr double kMaxShare = 1e6;
+constexpr double kMaxUlps = 1e6;
 
 /// The name of a flag's value in the help.
 std::string type_of(const ExperimentParameter& parameter) {
@@ -179,7 +179,7 @@ class List {
 void add_input(List& list) {
   list.text("trace", "", kInput, "Trace: a file; this or workload").path();
   list.spec("workload", "", workloads::Workload::kModelKind, kInput, "Synthetic workload in place of a trace");
-  list.whole("launch", 0, "", 0, kMostWhole, kStructure | kAssignment, "Which launch of the trace")
+  list.whole("launch", 0, "", 0, kMaxWhole, kStructure | kAssignment, "Which launch of the trace")
       .flag("--launch", kWarps);
   std::vector<std::string> outputs;
   for (const Stage stage : output_stages()) {
@@ -202,13 +202,13 @@ void add_replay(List& list) {
   list.spec("policy", simt::to_string(simt::Policy::StageMajority), simt::ReplayPolicy::kModelKind, kSimt | kModel,
             "Which of a warp's pending calls runs next")
       .flag("--policy", kReplay, "NAME");
-  list.whole("default_cost", 1, "cycles", 0, kMostWhole, kSimt | kModel,
+  list.whole("default_cost", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of a shader that is not in the table costs: its weight in SIMT efficiency")
       .flag("--default-cost", kReplay);
-  list.whole("registers_per_thread", 64, "registers", 1, kMostRegisters, kModel | kStream,
+  list.whole("registers_per_thread", 64, "registers", 1, kMaxRegisters, kModel | kStream,
              "Registers of a thread: decide how many warps an SM holds")
       .flag("--registers", kMachines);
-  list.whole("costs.*", 1, "cycles", 0, kMostWhole, kSimt | kModel,
+  list.whole("costs.*", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of the shader: a stage (closest-hit), a name, or an id")
       .open()
       .flag("--cost", kReplay, "SHADER=CYCLES,...");
@@ -229,10 +229,10 @@ void add_structure(List& list) {
   list.spec("bvh.vertex_order", defaults.vertex_order, bvh::VertexOrder::kModelKind, kStructure,
             "Order of vertices in memory")
       .flag("--vertex-order", kStructures);
-  list.whole("bvh.leaf_size", 0, "references", 0, kMostWhole, kStructure,
+  list.whole("bvh.leaf_size", 0, "references", 0, kMaxWhole, kStructure,
              "Maximum references of a leaf; 0: the builder's")
       .flag("--leaf-size", kStructures);
-  list.real("bvh.enlarge", defaults.enlarge, "share", 0, kMostShare, kStructure,
+  list.real("bvh.enlarge", defaults.enlarge, "share", 0, kMaxShare, kStructure,
             "How far the planes of leaves are pushed outward, as a share of their boxes' diagonals")
       .flag("--enlarge", kStructures);
   list.spec("traversal.ray", "near-first", traversal::Traversal::kModelKind, kTraversal, "How a ray traverses")
@@ -257,10 +257,10 @@ void add_scheduler(List& list) {
       .choices({"default", "spirv", "captured"})
       .flag("--cost-source", kSchedulers);
   list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,
-            machine::kMostCyclesPerInstruction, kModel,
+            machine::kMaxCyclesPerInstruction, kModel,
             "Latency of a call per instruction, where only its instructions are known")
       .flag("--cycles-per-instruction", kSchedulers);
-  list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMostSteps, kModel,
+  list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMaxSteps, kModel,
             "Visits (nodes and leaves) of a ray, the same for all")
       .flag("--steps", kSchedulers);
   list.truth("scheduler.replay_steps", false, kModel, "Count each ray's visits in the structure (bvh.*)")
@@ -285,25 +285,25 @@ void add_stream(List& list) {
   list.spec("schedule.warp_scheduler", interleaving.warp_scheduler, machine::WarpScheduler::kModelKind, kStream,
             "Which of an SM's ready warps issues next")
       .flag("--warp-scheduler", kMachines);
-  list.whole("schedule.resident_warps", 0, "warps", 0, kMostResident, kStream,
+  list.whole("schedule.resident_warps", 0, "warps", 0, kMaxResident, kStream,
              "Warps of an SM at once; 0: the machine's, by registers")
       .flag("--resident-warps", kMachines);
-  list.whole("schedule.compute_cycles", 0, "cycles", 0, kMostComputeCycles, kStream,
+  list.whole("schedule.compute_cycles", 0, "cycles", 0, kMaxComputeCycles, kStream,
              "Cycles that a warp computes between two of its accesses")
       .flag("--compute-cycles", kMachines);
-  list.whole("stream.stack_entries", defaults.stack_entries, "entries", 0, kMostStackEntries, kStream,
+  list.whole("stream.stack_entries", defaults.stack_entries, "entries", 0, kMaxStackEntries, kStream,
              "Stack entries of a lane kept on chip, others are spilled; 0: all")
       .flag("--stack-entries", kAccesses);
-  list.whole("stream.payload_bytes", defaults.payload_bytes, "bytes", 0, kMostSize, kStream,
+  list.whole("stream.payload_bytes", defaults.payload_bytes, "bytes", 0, kMaxSize, kStream,
              "Payload of a ray, multiple of 4; 0: it stays in registers")
       .flag("--payload-bytes", kAccesses);
-  list.whole("stream.record_bytes", defaults.record_bytes, "bytes", 0, kMostSize, kStream,
+  list.whole("stream.record_bytes", defaults.record_bytes, "bytes", 0, kMaxSize, kStream,
              "Stride of shader records; 0: not read")
       .flag("--record-bytes", kAccesses);
-  list.whole("stream.pixel_bytes", defaults.pixel_bytes, "bytes", 0, kMostSize, kStream,
+  list.whole("stream.pixel_bytes", defaults.pixel_bytes, "bytes", 0, kMaxSize, kStream,
              "Written to the frame buffer when a thread ends; 0: nothing")
       .flag("--pixel-bytes", kAccesses);
-  list.whole("stream.load_bytes", defaults.load_bytes, "bytes", 0, kMostSize, kStream,
+  list.whole("stream.load_bytes", defaults.load_bytes, "bytes", 0, kMaxSize, kStream,
              "Maximum bytes that a lane reads by one instruction; 0: no limit (a node is one instruction)")
       .flag("--load-bytes", kAccesses);
   list.truth("stream.coalesce", defaults.coalescing.coalesce, kStream,
@@ -339,17 +339,17 @@ void add_caches(List& list) {
   list.truth("cache.distances", true, kReuse,
              "Compute reuse distances: histograms, miss-ratio curves, and the split of misses")
       .flag("--no-distances", kCaches);
-  list.whole("cache.windows", 1, "windows", 1, kMostWindows, kReuse,
+  list.whole("cache.windows", 1, "windows", 1, kMaxWindows, kReuse,
              "Time windows of equal numbers of requests (an extra pass counts the requests)")
       .flag("--windows", kCaches);
-  list.whole("cache.window_requests", 0, "requests", 0, kMostRequests, kReuse,
+  list.whole("cache.window_requests", 0, "requests", 0, kMaxRequests, kReuse,
              "Requests of a time window, in place of windows; 0: windows decides")
       .flag("--window-requests", kCaches);
 }
 
 void add_explain(List& list) {
   const traversal::ClassifyOptions defaults;
-  list.real("explain.slack", defaults.slack, "2^-24", 0, kMostUlps, kClassify,
+  list.real("explain.slack", defaults.slack, "2^-24", 0, kMaxUlps, kClassify,
             "Rounding allowed to the hardware, in units of 2^-24 of the operands")
       .flag("--slack", kClassification);
   list.text("explain.enlarged_layouts", fmt::format("{}", fmt::join(defaults.enlarged_layouts, ";")), kClassify,

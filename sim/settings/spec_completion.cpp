@@ -173,7 +173,7 @@ class Remembered {
     std::string completed = complete(text);
     const std::unique_lock lock(mutex_);
     auto& of_key = known_[key];
-    if (of_key.size() >= kMost) {
+    if (of_key.size() >= kMax) {
       of_key.clear();
     }
     of_key.emplace(text, completed);
@@ -181,7 +181,7 @@ class Remembered {
   }
 
  private:
-  static constexpr std::size_t kMost = 65536;
+  static constexpr std::size_t kMax = 65536;
   std::shared_mutex mutex_;
   std::unordered_map<std::string, std::unordered_map<std::string, std::string>> known_;
 };

@@ -37,7 +37,7 @@ struct Stages {
 
   Stages() {
     std::vector<Entry> left = registered();
-    if (left.size() > kMostStages) {
+    if (left.size() > kMaxStages) {
       wrong("there are too many stages", std::to_string(left.size()));
     }
     std::ranges::sort(left, {}, [](const Entry& entry) { return std::tie(entry.info.position, entry.info.name); });

@@ -52,7 +52,7 @@ struct StageInfo {
 
 enum class Stage : std::uint8_t {};
 using StageMask = std::uint32_t;
-inline constexpr std::size_t kMostStages = 32;
+inline constexpr std::size_t kMaxStages = 32;
 
 /// Registers a stage; `code` belongs to the engine (sim/engine/stage_registry.hpp).
 class StageRegistrar {

@@ -64,13 +64,13 @@ void require_range(const Parameter& declared, double value, const std::string& t
 
 /// "ISSUE", "ISSUE:LATENCY" or ":LATENCY".
 std::string checked_shader_cost(const ParameterValue& value, const std::string& place) {
-  constexpr double kMostInstructions = 1e6;
+  constexpr double kMaxInstructions = 1e6;
   std::string text = to_text(value);
   Parameter number;
   number.name = "shader_costs";
   number.default_value = 0.0;
   number.minimum = 0;
-  number.maximum = kMostInstructions;
+  number.maximum = kMaxInstructions;
   const auto colon = text.find(':');
   if (colon != 0) {
     static_cast<void>(read_text(number, text.substr(0, colon), place));
@@ -124,13 +124,13 @@ std::string without_unit(const std::string& text) {
   };
   static constexpr std::array kUnits = {Unit{"KiB", std::uint64_t{1} << 10U}, Unit{"MiB", std::uint64_t{1} << 20U},
                                         Unit{"GiB", std::uint64_t{1} << 30U}, Unit{"TiB", std::uint64_t{1} << 40U}};
-  constexpr std::size_t kMostDigits = 6;  // with a unit: never beyond 64 bits
+  constexpr std::size_t kMaxDigits = 6;  // with a unit: never beyond 64 bits
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.word)) {
       continue;
     }
     const std::string digits = text.substr(0, text.size() - unit.word.size());
-    if (!digits.empty() && digits.size() <= kMostDigits &&
+    if (!digits.empty() && digits.size() <= kMaxDigits &&
         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
       return fmt::format("{}", std::stoull(digits) * unit.bytes);
     }

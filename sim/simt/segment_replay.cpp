@@ -19,9 +19,9 @@ using kernel::WeightsOfCall;
 
 void check_tables(const std::vector<CallWeights>& tables, std::size_t shaders) {
   const std::size_t entries = shaders * trace::kEventKinds;
-  if (tables.size() > kMostWeights) {
+  if (tables.size() > kMaxWeights) {
     throw Error(ErrorKind::Internal, {"too many tables of weights for one replay", "weights",
-                                      std::to_string(tables.size()), "at most " + std::to_string(kMostWeights), ""});
+                                      std::to_string(tables.size()), "at most " + std::to_string(kMaxWeights), ""});
   }
   for (const CallWeights& table : tables) {
     if (table.size() != entries) {
@@ -209,7 +209,7 @@ namespace {
 class WarpCounter {
  public:
   virtual ~WarpCounter() = default;
-  virtual std::array<std::uint64_t, kMostWeights> count(std::span<const std::uint32_t> segment_at) = 0;
+  virtual std::array<std::uint64_t, kMaxWeights> count(std::span<const std::uint32_t> segment_at) = 0;
 };
 
 template <class Code>
@@ -222,10 +222,10 @@ class CounterOf final : public WarpCounter {
         prepared_(prepare<Code>(dictionary, shaders, pieces, options.policy, options.shader_cost)),
         memory_(dictionary.calls.size()) {
     prepared_.job.weight = weights_.data();
-    prepared_.job.tables = kMostWeights;
+    prepared_.job.tables = kMaxWeights;
     prepared_.job.weights_of_warp = sums_.data();
   }
-  std::array<std::uint64_t, kMostWeights> count(std::span<const std::uint32_t> segment_at) override {
+  std::array<std::uint64_t, kMaxWeights> count(std::span<const std::uint32_t> segment_at) override {
     prepared_.job.thread_at = segment_at.data();
     prepared_.job.places = segment_at.size();
     kernel::Worker<Code> worker = memory_.worker(false);
@@ -238,7 +238,7 @@ class CounterOf final : public WarpCounter {
   std::vector<WeightsOfCall> weights_;
   PreparedJob<Code> prepared_;
   WorkerMemory<Code> memory_;
-  std::array<std::uint64_t, kMostWeights> sums_{};
+  std::array<std::uint64_t, kMaxWeights> sums_{};
 };
 
 }  // namespace
@@ -269,7 +269,7 @@ WarpWeigher::WarpWeigher(const trace::Launch& launch, const std::vector<trace::S
 
 WarpWeigher::~WarpWeigher() = default;
 
-std::array<std::uint64_t, kMostWeights> WarpWeigher::weigh(std::span<const std::uint32_t> segment_at) {
+std::array<std::uint64_t, kMaxWeights> WarpWeigher::weigh(std::span<const std::uint32_t> segment_at) {
   if (segment_at.size() != state_->warp_size) {
     throw Error(ErrorKind::Internal,
                 {"a warp to be weighed has the wrong size", "warp", std::to_string(segment_at.size()) + " places",

@@ -1,7 +1,7 @@
 // Replays of segments: the warp events of given pieces of paths in given warps (MODELS.md §3, §4, §7).
 //
 // Contract: as simt::replay, with a launch's segments in the role of its threads. Further results: a histogram of
-// active lanes, sums by bounce, and per warp up to kMostWeights sums over its warp events of a weight by call. The
+// active lanes, sums by bounce, and per warp up to kMaxWeights sums over its warp events of a weight by call. The
 // bounce of a lane at a warp event is the index of the ray that its thread began last (of a Begin: of the ray it
 // begins). A warp event counts, whole, for every bounce in it, as MODELS.md §3 does for threads. Bounces from kBounces
 // − 1 on count as one. Exact integers for any number of workers; parallel over warps; memory O(warps · weights) beside
@@ -19,7 +19,7 @@
 
 namespace rayreplay::simt {
 
-inline constexpr std::size_t kMostWeights = 4;
+inline constexpr std::size_t kMaxWeights = 4;
 inline constexpr std::size_t kBounces = 64;
 
 /// One number per call: index shader · trace::kEventKinds + kind.
@@ -28,7 +28,7 @@ using CallWeights = std::vector<std::uint32_t>;
 struct SegmentReplayOptions {
   Policy policy = Policy::StageMajority;
   std::vector<std::uint32_t> shader_cost;  ///< as in ReplayOptions
-  std::vector<CallWeights> weights;        ///< at most kMostWeights
+  std::vector<CallWeights> weights;        ///< at most kMaxWeights
   bool detail = false;                     ///< also `active_lanes` and `by_bounce`
   Progress* progress = nullptr;
   trace::AcceleratedLaunch* on_device = nullptr;  ///< as in ReplayOptions
@@ -65,7 +65,7 @@ class WarpWeigher {
   WarpWeigher& operator=(const WarpWeigher&) = delete;
 
   /// `segment_at`: warp_size entries. Returns the sums by table.
-  [[nodiscard]] std::array<std::uint64_t, kMostWeights> weigh(std::span<const std::uint32_t> segment_at);
+  [[nodiscard]] std::array<std::uint64_t, kMaxWeights> weigh(std::span<const std::uint32_t> segment_at);
 
  private:
   struct State;

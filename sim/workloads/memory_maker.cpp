@@ -8,10 +8,10 @@ namespace rayreplay::workloads {
 
 MemoryWorkload begin_memory(const std::string& name, std::uint32_t warp_size, std::uint32_t sms,
                             std::uint64_t data_bytes, std::uint64_t addresses) {
-  if (addresses > kMostAddresses) {
+  if (addresses > kMaxAddresses) {
     throw Error(ErrorKind::Usage,
                 {"the workload would be too large", "workload '" + name + "'", std::to_string(addresses) + " addresses",
-                 "at most " + std::to_string(kMostAddresses), "let it read less, or less often"});
+                 "at most " + std::to_string(kMaxAddresses), "let it read less, or less often"});
   }
   MemoryWorkload made;
   made.header.tool = "rayreplay";

@@ -13,10 +13,10 @@ constexpr float kFarthest = 1e4F;
 }  // namespace
 
 TraceMaker::TraceMaker(const std::string& name, std::uint32_t warp_size, std::uint64_t events) {
-  if (events > kMostEvents) {
+  if (events > kMaxEvents) {
     throw Error(ErrorKind::Usage,
                 {"the workload would be too large", "workload '" + name + "'", std::to_string(events) + " events",
-                 "at most " + std::to_string(kMostEvents), "lower warps, or what each thread does"});
+                 "at most " + std::to_string(kMaxEvents), "lower warps, or what each thread does"});
   }
   made_.header.application = "rayreplay workload " + name;
   made_.header.device = "none (synthetic)";

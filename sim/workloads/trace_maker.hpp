@@ -2,7 +2,7 @@
 //
 // Contract: shaders and scene first, then for each thread `thread()` and its events in order. `finish` returns a trace
 // with one launch of a single row of these threads. Scenes have one instance for each placed mesh, with its own
-// bottom-level structure. Usage for more than kMostEvents.
+// bottom-level structure. Usage for more than kMaxEvents.
 #pragma once
 
 #include <array>

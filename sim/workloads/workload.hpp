@@ -22,8 +22,8 @@
 namespace rayreplay::workloads {
 
 /// Limits, so that a typing error does not exhaust time and memory.
-inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 26U;     ///< of a trace
-inline constexpr std::uint64_t kMostAddresses = std::uint64_t{1} << 26U;  ///< of a memory workload
+inline constexpr std::uint64_t kMaxEvents = std::uint64_t{1} << 26U;     ///< of a trace
+inline constexpr std::uint64_t kMaxAddresses = std::uint64_t{1} << 26U;  ///< of a memory workload
 
 /// A memory trace held in memory.
 struct MemoryWorkload {

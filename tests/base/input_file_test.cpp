@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class InputFileTest : public testing::Test {
  protected:
-  static std::string failure(const fs::path& path, std::uint64_t most = kMostTextBytes) {
+  static std::string failure(const fs::path& path, std::uint64_t most = kMaxTextBytes) {
     try {
       (void)read_text_file(path, most, "settings");
     } catch (const Error& error) {

@@ -67,8 +67,8 @@ TEST(ParseJson, RefusesWhatIsNoJsonAndWhatIsNestedTooDeeply) {
     }
     return text;
   };
-  EXPECT_TRUE(parse_json(nested(kMostJsonDepth, "[", "]")));
-  EXPECT_FALSE(parse_json(nested(kMostJsonDepth + 1, "[", "]")));
+  EXPECT_TRUE(parse_json(nested(kMaxJsonDepth, "[", "]")));
+  EXPECT_FALSE(parse_json(nested(kMaxJsonDepth + 1, "[", "]")));
   EXPECT_FALSE(parse_json(nested(1'000'000, "[", "]")));
   EXPECT_FALSE(parse_json(nested(1'000'000, "{\"a\":", "}")));
   EXPECT_TRUE(parse_json("[\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"]"))

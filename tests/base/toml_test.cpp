@@ -50,7 +50,7 @@ TEST(ParseToml, WhatIsNoTomlNamesFileAndLine) {
 
 /// Each would end the program inside the TOML library, or in what walks through the document.
 TEST(ParseToml, DepthIsRefusedInEverySpelling) {
-  for (const std::size_t deep : {kMostTomlDepth + 1, std::size_t{50'000}, std::size_t{1'000'000}}) {
+  for (const std::size_t deep : {kMaxTomlDepth + 1, std::size_t{50'000}, std::size_t{1'000'000}}) {
     for (const std::string& text :
          {dotted(deep) + " = 1", "[" + dotted(deep) + "]", "[[" + dotted(deep) + "]]", "a = " + repeated("[", deep),
           "a = [" + repeated("{a=", deep), "a = {" + dotted(deep) + " = 1}", "a = { x = 1, " + dotted(deep) + " = 1}",
@@ -113,10 +113,10 @@ TEST(ParseToml, WhatIsNoDepthIsTaken) {
 }
 
 TEST(ParseToml, LongKeysAndLongTextsAreRefused) {
-  EXPECT_NO_THROW(table_of(std::string(kMostTomlKeyBytes, 'k') + " = 1"));
-  EXPECT_THAT(error_of("\n" + std::string(kMostTomlKeyBytes + 1, 'k') + " = 1"),
+  EXPECT_NO_THROW(table_of(std::string(kMaxTomlKeyBytes, 'k') + " = 1"));
+  EXPECT_THAT(error_of("\n" + std::string(kMaxTomlKeyBytes + 1, 'k') + " = 1"),
               AllOf(HasSubstr("f.toml:2"), HasSubstr("a key is too long")));
-  EXPECT_THAT(error_of("#" + std::string(kMostTomlBytes, ' ')), HasSubstr("too large"));
+  EXPECT_THAT(error_of("#" + std::string(kMaxTomlBytes, ' ')), HasSubstr("too large"));
 }
 
 }  // namespace

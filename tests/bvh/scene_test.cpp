@@ -122,12 +122,12 @@ TEST(Scene, InstancesOutOfRangeAreCounted) {
     instance.transform = {scale, 0, 0, shift, 0, 1, 0, 0, 0, 0, 1, 0};
     scene.instances.push_back(instance);
   };
-  constexpr float kMost = 0x1p72F;
-  add(kMost, 0);
-  add(1 / kMost, 0);
-  add(-kMost, 1e38F);
-  add(2 * kMost, 0);
-  add(0.5F / kMost, 0);
+  constexpr float kMax = 0x1p72F;
+  add(kMax, 0);
+  add(1 / kMax, 0);
+  add(-kMax, 1e38F);
+  add(2 * kMax, 0);
+  add(0.5F / kMax, 0);
   add(2e-38F, 0);
   add(2e-39F, 0);
   add(0x1p-30F, std::numeric_limits<float>::max());
@@ -228,8 +228,8 @@ TEST(Scene, BoxesBeyondTheFloatsStayFinite) {
   scene.instances = {instance_of(0)};
   scene.instances[0].transform = {1e30F, 0, 0, 0, 0, 1e30F, 0, 0, 0, 0, 1, 0};
   const PreparedScene prepared = prepare_scene(scene, 0, "t");
-  constexpr float kMost = std::numeric_limits<float>::max();
-  EXPECT_EQ(prepared.instances[0].world, (Box{{-kMost, kMost, 0}, {kMost, kMost, 1}}));
+  constexpr float kMax = std::numeric_limits<float>::max();
+  EXPECT_EQ(prepared.instances[0].world, (Box{{-kMax, kMax, 0}, {kMax, kMax, 1}}));
 }
 
 }  // namespace

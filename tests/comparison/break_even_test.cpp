@@ -28,7 +28,7 @@ TEST(BreakEven, LinesCrossWhereTheyCross) {
   EXPECT_NEAR(above.result.hit_cost, 60, 0.06);
   EXPECT_LE(above.result.within, 1e-3);
   EXPECT_DOUBLE_EQ(above.curve.front().instructions, 0);
-  EXPECT_DOUBLE_EQ(above.curve.back().instructions, experiment::kMostHitInstructions);
+  EXPECT_DOUBLE_EQ(above.curve.back().instructions, experiment::kMaxHitInstructions);
   EXPECT_NEAR(above.curve.back().speed_up, 2, 1e-3);
   std::swap(curves.plain, curves.model);
   const experiment::BreakEvenSolution below = solve_break_even(curves);

@@ -39,11 +39,11 @@ TEST(InputCatalogue, AWorkloadThatWasMadeIsLoadedOnce) {
 }
 
 TEST(InputCatalogue, WhatIsMadeAheadIsBounded) {
-  constexpr std::uint64_t kMost = std::uint64_t{32} << 20U;
+  constexpr std::uint64_t kMax = std::uint64_t{32} << 20U;
   InputCatalogue catalogue;
   std::vector<std::shared_ptr<const InputFacts>> all;
   std::uint64_t made = 0;
-  for (int seed = 1; made <= kMost + (kMost / 2); ++seed) {
+  for (int seed = 1; made <= kMax + (kMax / 2); ++seed) {
     all.push_back(catalogue.facts(of_workload("coherence:warps=1000,seed=" + std::to_string(seed))));
     made += all.back()->memory_bytes;
   }
@@ -52,7 +52,7 @@ TEST(InputCatalogue, WhatIsMadeAheadIsBounded) {
     waits += facts->made == nullptr ? 0 : facts->made->bytes();
   }
   EXPECT_GT(waits, 0U);
-  EXPECT_LE(waits, kMost);
+  EXPECT_LE(waits, kMax);
   EXPECT_EQ(all.front()->made->bytes(), 0U) << "the oldest goes first";
   EXPECT_GT(all.back()->made->bytes(), 0U);
 }

@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kKinds[] = {"databases"};
 constexpr std::uint64_t kRuns = 12;
-constexpr int kMostText = 1 << 20;   ///< bytes of a text or blob that the changes may make
-constexpr int kMostSteps = 200'000;  ///< of SQLite's machine, for the changes of one input
+constexpr int kMaxText = 1 << 20;   ///< bytes of a text or blob that the changes may make
+constexpr int kMaxSteps = 200'000;  ///< of SQLite's machine, for the changes of one input
 constexpr int kStepsBetween = 1'000;
 
 constexpr const char* kWords[] = {"UPDATE runs SET ",
@@ -159,8 +159,8 @@ std::string changed_database(const std::string& sql) {
   sqlite3_deserialize(opened, "main", image, static_cast<sqlite3_int64>(sound.size()),
                       static_cast<sqlite3_int64>(sound.size()),
                       SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
-  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMostText);
-  int left = kMostSteps / kStepsBetween;
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMaxText);
+  int left = kMaxSteps / kStepsBetween;
   sqlite3_progress_handler(
       opened, kStepsBetween, [](void* steps) { return --*static_cast<int*>(steps) < 0 ? 1 : 0; }, &left);
   // Nothing but this file: other databases, and files by name, are not to be reached.

@@ -22,7 +22,7 @@ namespace {
 
 enum Kind : std::uint8_t { Text, Binary, Nvbit, SealedBinary, Kinds };
 constexpr const char* kKinds[Kinds] = {"texts", "binary traces", "output of mem_trace", "sealed binary traces"};
-constexpr std::size_t kMostAccesses =
+constexpr std::size_t kMaxAccesses =
     1U << 16U;  ///< of traces that are written again; longer ones are slow and show no more
 
 constexpr const char* kWords[] = {
@@ -151,7 +151,7 @@ Verdict run(std::string_view input) {
   static_cast<void>(import::is_memory_trace(kFile));
   test::WholeTrace whole;
   const bool sound = taken({ErrorKind::Input}, [&] { whole = read(kind, kFile); });
-  if (sound && whole.records.address.size() <= kMostAccesses) {
+  if (sound && whole.records.address.size() <= kMaxAccesses) {
     taken({}, [&] {
       for (const import::TraceForm form : {import::TraceForm::Text, import::TraceForm::Binary}) {
         test::write_whole(kAgain, form, whole.header, whole.records);

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 enum Kind : std::uint8_t { Experiment, Sweep, Machine, Kinds };
 constexpr const char* kKinds[Kinds] = {"experiments", "sweeps", "machines"};
-constexpr std::uint64_t kMostRuns = 512;  ///< that are planned; more take their time
+constexpr std::uint64_t kMaxRuns = 512;  ///< that are planned; more take their time
 
 constexpr const char* kWords[] = {"[axes]",
                                   "[experiment]",
@@ -173,7 +173,7 @@ void use_sweep(const std::string& text, const std::string& folder) {
   if (sweep::definition_hash(definition) != sweep::definition_hash(sweep::parse_sweep(text, "s.toml", folder))) {
     finding("the sweep has another hash the second time");
   }
-  if (sweep::count_runs(definition) > kMostRuns) {
+  if (sweep::count_runs(definition) > kMaxRuns) {
     return;
   }
   const sweep::Plan plan(std::move(definition));

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr char kSealed = 1;
 // A few bytes may claim 2^32 threads, whose trace takes minutes to write: launches stay below about 10^6.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 25;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 25;
 constexpr std::size_t kFileHeaderBytes = 16;
 constexpr const char* kKinds[] = {"damaged spools", "sealed spools"};
 
@@ -139,7 +139,7 @@ Verdict run(std::string_view input) {
   const bool read = taken({ErrorKind::Input, ErrorKind::Resource}, [&] {
     ingest::IngestOptions options;
     options.overwrite = true;
-    options.max_bytes = kMostBytes;
+    options.max_bytes = kMaxBytes;
     const ingest::IngestResult result = ingest::ingest({kFile}, kOutput, options);
     for (const ingest::TraceSummary& trace : result.traces) {
       if (trace.path.empty()) {

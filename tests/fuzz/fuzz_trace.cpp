@@ -38,9 +38,9 @@ namespace fs = std::filesystem;
 constexpr const char* kKinds[] = {"traces"};
 constexpr std::uint64_t kSoundTraces = 12;
 constexpr std::uint64_t kChanges = 15;  ///< kinds of them
-constexpr int kMostChanges = 24;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20U;       ///< of one dataset's data
-constexpr std::uint64_t kMostFileBytes = std::uint64_t{16} << 20U;  ///< larger files take too long to hash
+constexpr int kMaxChanges = 24;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 20U;       ///< of one dataset's data
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 20U;  ///< larger files take too long to hash
 
 const std::vector<TraceModel>& sound_models() {
   static const std::vector<TraceModel> kModels = [] {
@@ -86,7 +86,7 @@ std::shared_ptr<const hid_t> any_type(Choices& choices) {
 std::uint64_t bytes_of(const Object& object) {
   const std::uint64_t count = elements(object.extent);
   const std::size_t each = std::max<std::size_t>(type_bytes(object.type), 1);
-  return count > kMostBytes / each ? kMostBytes + 1 : count * each;
+  return count > kMaxBytes / each ? kMaxBytes + 1 : count * each;
 }
 
 /// After a change of type or extent: as many bytes as the dataset then has, or none where they are too many, and where
@@ -94,7 +94,7 @@ std::uint64_t bytes_of(const Object& object) {
 void fit_data(Object& object, char filling) {
   const bool is_plain = H5Tis_variable_str(*object.type) == 0 && H5Tget_class(*object.type) != H5T_REFERENCE;
   const std::uint64_t bytes = bytes_of(object);
-  object.data.resize(is_plain && bytes <= kMostBytes ? bytes : 0, filling);
+  object.data.resize(is_plain && bytes <= kMaxBytes ? bytes : 0, filling);
 }
 
 class Change {
@@ -275,7 +275,7 @@ class Change {
     dataset->fletcher = (filters & 4U) != 0;
     // Each chunk that is written is filled: few large ones.
     const std::uint64_t each = elements(dataset->chunk) * type_bytes(dataset->type);
-    if (each > kMostBytes) {
+    if (each > kMaxBytes) {
       dataset->data.clear();
     }
   }
@@ -393,7 +393,7 @@ void write_changed(std::string_view input, const fs::path& file) {
   Choices choices(input);
   TraceModel model = sound_models()[choices.below(kSoundTraces)];
   bool flip = false;  // bytes of the file: the last change
-  for (int n = 0; n < kMostChanges && !choices.done() && !flip; ++n) {
+  for (int n = 0; n < kMaxChanges && !choices.done() && !flip; ++n) {
     const std::uint64_t kind = choices.below(kChanges);
     flip = kind == kChanges - 1;
     if (!flip) {
@@ -419,7 +419,7 @@ Verdict run(std::string_view input) {
   static const fs::path kAgain = scratch() / "again.rrt";
   write_changed(input, kFile);
   const std::uintmax_t bytes = fs::file_size(kFile);
-  if (bytes <= trace::kEnvelopeBytes || bytes > kMostFileBytes) {
+  if (bytes <= trace::kEnvelopeBytes || bytes > kMaxFileBytes) {
     return {0, false};
   }
   trace::write_envelope(trace::FileDescriptor(kFile, trace::FileDescriptor::Mode::ReadWrite));

@@ -34,7 +34,7 @@ TEST(Segments, GiveTheProcessorsSums) {
     simt::SegmentReplayOptions options;
     options.policy = warp_size == 5 ? Policy::OldestLane : Policy::StageMajority;
     options.detail = true;
-    options.weights = test::random_weights(warp_size == 5 ? 3 : simt::kMostWeights, shader_count, random);
+    options.weights = test::random_weights(warp_size == 5 ? 3 : simt::kMaxWeights, shader_count, random);
     options.shader_cost = test::some_costs(shader_count);
     compare(launch, shaders, segments, places.thread_at, warp_size, options);
     if (warp_size == 32) {

@@ -13,7 +13,7 @@ namespace rayreplay::machine {
 namespace {
 
 /// What else an optimizer finds: common expressions, code that nobody needs. Seen: 1.28 at most.
-constexpr double kMostExcess = 1.35;
+constexpr double kMaxExcess = 1.35;
 
 std::vector<std::uint32_t> optimized(const std::vector<std::uint32_t>& words) {
   spvtools::Optimizer optimizer(SPV_ENV_VULKAN_1_2);
@@ -39,7 +39,7 @@ TEST_P(CapturedModules, CountLikeOptimizedOnes) {
     const auto after = count_spirv(optimized(shader.spirv), shader.stage, shader.entry);
     ASSERT_TRUE(as_given && after) << shader.name;
     EXPECT_GE(as_given->instructions, after->instructions) << shader.name;
-    EXPECT_LE(as_given->instructions, kMostExcess * after->instructions) << shader.name;
+    EXPECT_LE(as_given->instructions, kMaxExcess * after->instructions) << shader.name;
     EXPECT_EQ(as_given->trace_calls, after->trace_calls) << shader.name;
   }
   EXPECT_GT(modules, 2U);

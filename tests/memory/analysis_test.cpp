@@ -316,7 +316,7 @@ TEST(Analysis, RefusesWhatItCannotSum) {
             "at most " + std::to_string(requests));
 
   options = options_of({});
-  options.pixels = kMostPixels + 1;
+  options.pixels = kMaxPixels + 1;
   EXPECT_EQ(error_of(ErrorKind::Resource, [&] { const Analysis analysis(options); }).found, "268435457");
   options = options_of({});
   options.sms = 65536;

@@ -82,21 +82,21 @@ TEST(Sums, RequestsKeepTheirFirstAndLastOrder) {
 
 // 2^34 accesses of all that an access can add, one more would be too many.
 TEST(Sums, DoNotOverflowBelowTheirLimit) {
-  constexpr std::uint64_t kMost = (std::uint64_t{1} << 34U) - 1;
-  static_assert(kMost * kOne / kOne == kMost);
-  static_assert(kMost * 8 * kOneSector / kOneSector == kMost * 8);
+  constexpr std::uint64_t kMax = (std::uint64_t{1} << 34U) - 1;
+  static_assert(kMax * kOne / kOne == kMax);
+  static_assert(kMax * 8 * kOneSector / kOneSector == kMax * 8);
   LevelSums half;
-  half.accesses = kMost / 2 + 1;
+  half.accesses = kMax / 2 + 1;
   half.hits = half.accesses * kOne;
   half.load_sectors = 8 * half.accesses;
   half.filled = half.load_sectors * kOneSector;
   LevelSums most;
-  most.accesses = kMost / 2;
+  most.accesses = kMax / 2;
   most.hits = most.accesses * kOne;
   most.load_sectors = 8 * most.accesses;
   most.filled = most.load_sectors * kOneSector;
   most.merge(half);
-  EXPECT_EQ(most.accesses, kMost);
+  EXPECT_EQ(most.accesses, kMax);
   EXPECT_EQ(most.hit_rate(), 1);
   EXPECT_EQ(most.filled / kOneSector, most.load_sectors);
 }

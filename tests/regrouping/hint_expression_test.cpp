@@ -200,12 +200,12 @@ TEST(Formula, SuggestsWhatWasMeant) {
 }
 
 TEST(Formula, IsBoundedInLengthAndDepth) {
-  EXPECT_NE(error_of(std::string(kMostCharacters + 1, '1')).what.find("too long"), std::string::npos);
+  EXPECT_NE(error_of(std::string(kMaxCharacters + 1, '1')).what.find("too long"), std::string::npos);
   EXPECT_NE(error_of(std::string(1000, '(') + "1" + std::string(1000, ')')).what.find("too deeply"), std::string::npos);
   EXPECT_NE(error_of(std::string(1000, '-') + "1").what.find("too deeply"), std::string::npos);
   EXPECT_EQ(value_of(std::string(60, '(') + "1" + std::string(60, ')')), 1);
   std::string sum = "1";
-  while (sum.size() + 2 <= kMostCharacters) {
+  while (sum.size() + 2 <= kMaxCharacters) {
     sum += "+1";
   }
   EXPECT_EQ(value_of(sum), static_cast<double>(sum.size() / 2 + 1));

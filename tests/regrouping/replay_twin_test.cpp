@@ -108,7 +108,7 @@ void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shad
       simt::WarpWeigher weigher(launch, shaders, segments, places.warp_size, options);
       for (std::size_t warp = 0; warp < places.warps(); ++warp) {
         const auto sums = weigher.weigh(std::span(places.thread_at).subspan(warp * places.warp_size, places.warp_size));
-        for (std::size_t table = 0; table < simt::kMostWeights; ++table) {
+        for (std::size_t table = 0; table < simt::kMaxWeights; ++table) {
           ASSERT_EQ(sums.at(table), table < tables ? expected.weights.at(warp * tables + table) : 0U);
         }
       }

@@ -307,11 +307,11 @@ int status_of(pid_t child) {
 }
 
 TEST_F(StoreTest, ProcessesShareAFolder) {
-  constexpr std::uint64_t kMost = 100'000;
+  constexpr std::uint64_t kMax = 100'000;
   std::vector<pid_t> children;
   for (std::uint64_t p = 0; p < 4; ++p) {
     children.push_back(in_child([&, p] {
-      Store store({folder_, kMost});
+      Store store({folder_, kMax});
       for (std::uint64_t i = 0; i < 150; ++i) {
         const std::uint64_t number = (i * 11 + p * 29) % 80;
         const std::string expected = bytes_of(number, 500 + number * 40);
@@ -326,8 +326,8 @@ TEST_F(StoreTest, ProcessesShareAFolder) {
   for (const pid_t child : children) {
     EXPECT_EQ(status_of(child), 0);
   }
-  Store store(options(kMost));
-  EXPECT_LE(store.bytes(), kMost + kMost / 64 * 4 + 4 * 4000);
+  Store store(options(kMax));
+  EXPECT_LE(store.bytes(), kMax + kMax / 64 * 4 + 4 * 4000);
   std::size_t there = 0;
   for (std::uint64_t number = 0; number < 80; ++number) {
     if (const auto got = store.get("stream", key_of(number))) {

@@ -8,7 +8,7 @@ namespace rayreplay::traversal {
 namespace {
 
 constexpr double kFloatUnit = 0x1p-24;
-constexpr double kLeastUnit = 0x1p-48;  ///< what this code itself may round
+constexpr double kMinUnit = 0x1p-48;  ///< what this code itself may round
 
 /// t_star rounded up.
 double latest(float t_star, double unit) {
@@ -22,8 +22,8 @@ Judge::Judge(const bvh::PreparedScene& scene, const EnlargedBoxes& enlarged, dou
              const KnownHardware& known)
     : scene_(&scene),
       enlarged_(&enlarged),
-      unit_(std::max(slack * kFloatUnit, kLeastUnit)),
-      enlarged_unit_(std::max(enlarged_slack * kFloatUnit, kLeastUnit)),
+      unit_(std::max(slack * kFloatUnit, kMinUnit)),
+      enlarged_unit_(std::max(enlarged_slack * kFloatUnit, kMinUnit)),
       known_(known) {}
 
 bool Judge::beyond(float t, float t_star) const {

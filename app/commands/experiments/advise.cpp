@@ -112,7 +112,7 @@ void declare(CLI::App& command, AdviseArguments& options) {
   add_trace_file(command, options.path)->required();
   constexpr const char* kSearch = "Search";
   add_value(command, "--bits", options.advise.bits, "N", "Most bits of a hint", kSearch)
-      ->check(CLI::Range(1U, scheduler::kMostHintBits));
+      ->check(CLI::Range(1U, scheduler::kMaxHintBits));
   add_value(command, "--candidates", options.advise.candidates, "N",
             "Maximum number of formulas to try, without your own", kSearch)
       ->check(CLI::Range(0U, kMaxCandidates));

@@ -197,7 +197,7 @@ bool is_main_metric(const std::string& name) {
 
 std::size_t mark_details(output::Table& table, const ResultSet& rows, const std::vector<std::string>& asked,
                          bool unchanging) {
-  constexpr std::size_t kMost = 6;
+  constexpr std::size_t kMax = 6;
   const auto varies = [&](std::size_t i) {
     return std::ranges::any_of(rows.rows, [&](const auto& row) { return row[i] != rows.rows.front()[i]; });
   };
@@ -213,7 +213,7 @@ std::size_t mark_details(output::Table& table, const ResultSet& rows, const std:
     }
   }
   std::vector<std::size_t>& shown = main.empty() && asked.empty() ? others : main;
-  shown.resize(std::min(shown.size(), kMost));
+  shown.resize(std::min(shown.size(), kMax));
   std::erase_if(hidden, [&](std::size_t i) { return std::ranges::find(shown, i) != shown.end(); });
   for (const std::size_t i : hidden) {
     table.columns[i].detail = true;

@@ -17,14 +17,14 @@
 namespace rayreplay::apps {
 namespace {
 
-constexpr std::uint32_t kMostCount = 65535;
-constexpr std::uint32_t kMostWork = 1'000'000;
+constexpr std::uint32_t kMaxCount = 65535;
+constexpr std::uint32_t kMaxWork = 1'000'000;
 
 void add_shared_options(CLI::App& app, Options& options, bool& list) {
   const auto count = [&](const char* name, std::uint32_t& value, const char* text, std::uint32_t least) {
     return app.add_option(name, value, text)
         ->type_name("N")
-        ->check(CLI::Range(least, kMostCount))
+        ->check(CLI::Range(least, kMaxCount))
         ->capture_default_str();
   };
   const auto choice = [&](const char* name, std::string& value, const char* text, std::vector<std::string> words) {
@@ -66,7 +66,7 @@ void add_shared_options(CLI::App& app, Options& options, bool& list) {
       ->group("Shaders");
   app.add_option("--hit-work", options.hit_work, "Dependent multiply-adds that every closest hit does for nothing")
       ->type_name("N")
-      ->check(CLI::Range(0U, kMostWork))
+      ->check(CLI::Range(0U, kMaxWork))
       ->capture_default_str()
       ->group("Shaders");
   app.add_option("--swizzle", options.swizzle,
@@ -83,7 +83,7 @@ void add_shared_options(CLI::App& app, Options& options, bool& list) {
 std::uint32_t parse_side(const std::string& size, std::string_view text) {
   std::uint32_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 1 || value > kMostCount) {
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 1 || value > kMaxCount) {
     fail_size(size);
   }
   return value;

@@ -15,7 +15,7 @@ using reference::MaterialKind;
 using reference::RenderScene;
 using reference::SceneGeometry;
 
-constexpr std::uint32_t kMostVertices16 = 65536;
+constexpr std::uint32_t kMaxVertices16 = 65536;
 constexpr float kHolesAcross = 24;  // along a geometry's diagonal
 
 /// Arrays of all geometries, one behind the other, each at a multiple of 16 bytes.
@@ -131,7 +131,7 @@ void MeshScene::upload_arrays(const Device& device, const ViewerOptions& viewer)
     if (is_triangles(part)) {
       record.positions = store.add(view(part.geometry.vertices));
       const auto indices = view(part.geometry.indices);
-      const bool fits = part.geometry.vertices.size() / 3 <= kMostVertices16;
+      const bool fits = part.geometry.vertices.size() / 3 <= kMaxVertices16;
       if (viewer.index16 && fits) {
         std::vector<std::uint16_t> narrow(indices.size());
         std::transform(indices.begin(), indices.end(), narrow.begin(),

@@ -102,9 +102,9 @@ spool::Device describe(Device& device) {
 
 /// observe_all: for launches of 7680×4320 threads, or fewer where there is less memory.
 void allocate_ray_flags(Device& device) {
-  constexpr VkDeviceSize kMostThreads = VkDeviceSize{1} << 25U;
-  constexpr VkDeviceSize kLeastThreads = VkDeviceSize{1} << 20U;
-  for (VkDeviceSize threads = kMostThreads; threads >= kLeastThreads && device.ray_flags.buffer == VK_NULL_HANDLE;
+  constexpr VkDeviceSize kMaxThreads = VkDeviceSize{1} << 25U;
+  constexpr VkDeviceSize kMinThreads = VkDeviceSize{1} << 20U;
+  for (VkDeviceSize threads = kMaxThreads; threads >= kMinThreads && device.ray_flags.buffer == VK_NULL_HANDLE;
        threads /= 2) {
     device.ray_flags = device.allocate_device(threads * sizeof(std::uint32_t), 0);
   }

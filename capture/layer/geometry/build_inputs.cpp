@@ -6,14 +6,14 @@
 namespace rayreplay::layer::geometry {
 namespace {
 
-constexpr std::uint64_t kMost = ~std::uint64_t{0};
+constexpr std::uint64_t kMax = ~std::uint64_t{0};
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-  return a > kMost - b ? kMost : a + b;
+  return a > kMax - b ? kMax : a + b;
 }
 
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {
-  return b != 0 && a > kMost / b ? kMost : a * b;
+  return b != 0 && a > kMax / b ? kMax : a * b;
 }
 
 /// Bytes from the first of `count` elements to the end of the last.

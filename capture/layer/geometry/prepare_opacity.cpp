@@ -11,8 +11,8 @@
 namespace rayreplay::layer::geometry {
 namespace {
 
-constexpr VkDeviceSize kTableOffset = 16;         // in the host's copy: the flag, then the table
-constexpr std::uint64_t kLeastTableBytes = 4096;  // a scene may grow between recording and submission
+constexpr VkDeviceSize kTableOffset = 16;       // in the host's copy: the flag, then the table
+constexpr std::uint64_t kMinTableBytes = 4096;  // a scene may grow between recording and submission
 
 class OpacityOperation final : public Operation {
  public:
@@ -107,7 +107,7 @@ void State::prepare_opacity(CommandRecording& recording) {
   const bool prepared =
       opacity.address != 0 && attempt("the opacity table of a launch", [&] {
         LaunchScene scene = scene_of(recording, recording.pipeline.get());
-        std::uint64_t bytes = kLeastTableBytes;
+        std::uint64_t bytes = kMinTableBytes;
         {
           const std::scoped_lock lock(mutex);
           evaluate(scene);

@@ -161,7 +161,7 @@ void SerializedStore::put(const SerializedView& view, std::shared_ptr<Content> c
   if (added) {
     order_.push_back(view.hash);
   }
-  while (order_.size() > kMost) {
+  while (order_.size() > kMax) {
     entries_.erase(order_.front());
     order_.pop_front();
   }

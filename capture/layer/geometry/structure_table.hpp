@@ -91,7 +91,7 @@ class SerializedStore {
                                              ContentStore& store) const;
 
  private:
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMax = 4096;
   struct Entry {
     std::vector<std::uint64_t> handles;
     std::shared_ptr<Content> content;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kSettingsPrefix = "rayreplay_capture.";
 constexpr const char* kSettingsVariable = "RAYREPLAY_CAPTURE_SETTINGS";
 constexpr const char* kSettingsFile = "vk_layer_settings.txt";
-constexpr std::uint64_t kMostSettings = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kMaxSettings = std::uint64_t{1} << 20U;
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -84,7 +84,7 @@ bool store(Target& target, const std::optional<Value>& value) {
 
 void read_settings(Options& options, const std::string& path, bool named) {
   std::string why;
-  const auto content = spool::read_regular(path, kMostSettings, why);
+  const auto content = spool::read_regular(path, kMaxSettings, why);
   if (!content) {
     // The default file need not be there.
     if (named || access(path.c_str(), F_OK) == 0) {
@@ -221,7 +221,7 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
       return true;
     }
     const auto bytes = parse_bytes(value);
-    return bytes && *bytes >= kLeastMemory && store(options.memory, bytes);
+    return bytes && *bytes >= kMinMemory && store(options.memory, bytes);
   }
   if (name == "observe_all") {
     return store(options.observe_all, parse_switch(value));

@@ -39,7 +39,7 @@ struct Window {
 enum class LogLevel : std::uint8_t { Quiet = 0, Warning, Info };
 
 /// Smallest event buffer: room for the largest chunks of records.
-inline constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 10U;
+inline constexpr std::uint64_t kMinMemory = std::uint64_t{64} << 10U;
 
 struct Options {
   std::string spool = "rayreplay-spool";

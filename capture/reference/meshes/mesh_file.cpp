@@ -49,8 +49,8 @@ Camera frame(const RenderScene& scene, const std::filesystem::path& path) {
 
 std::string read_file(const std::filesystem::path& path) {
   // The scene of a larger mesh would not fit into memory either.
-  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 30U;
-  return read_text_file(path, kMostBytes, "mesh");
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 30U;
+  return read_text_file(path, kMaxBytes, "mesh");
 }
 
 void bad_mesh(const std::filesystem::path& path, const std::string& place, std::string what, std::string found,

@@ -11,7 +11,7 @@ using hdf5::Handle;
 
 // A launch has more than 20 datasets, and the header of a dataset alone (signature, dataspace, type, layout) has more
 // than 50 bytes. Bounds what is allocated for launches before the first of them is looked at.
-constexpr std::uint64_t kLeastLaunchBytes = 1024;
+constexpr std::uint64_t kMinLaunchBytes = 1024;
 
 /// Attributes and the shader table; all of them optional.
 void plan_extras(ColumnLoader& loader, hid_t group, const std::string& path, Launch& launch,
@@ -51,7 +51,7 @@ void plan_extras(ColumnLoader& loader, hid_t group, const std::string& path, Lau
 
 std::uint64_t count_launches(const SourceFile& file) {
   const std::uint64_t launches = file.children(file.group(file.root(), "launch", "/launch").get(), "/launch");
-  const std::uint64_t greatest = file.bytes().size() / kLeastLaunchBytes;
+  const std::uint64_t greatest = file.bytes().size() / kMinLaunchBytes;
   if (launches > greatest) {
     file.fail("/launch", "the group claims more launches than the file holds", std::to_string(launches),
               fmt::format("at most {}", greatest));

@@ -125,9 +125,9 @@ class Parser {
   class Deeper {
    public:
     explicit Deeper(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kMostNesting) {
+      if (++parser_.depth_ > kMaxNesting) {
         parser_.fail(parser_.token(), "the formula is nested too deeply",
-                     fmt::format("at most {} levels of brackets, functions and signs", kMostNesting), "");
+                     fmt::format("at most {} levels of brackets, functions and signs", kMaxNesting), "");
       }
     }
     ~Deeper() {
@@ -282,9 +282,9 @@ class Parser {
 }  // namespace
 
 Expression parse_expression(std::string_view text, const std::string& owner) {
-  if (text.size() > kMostCharacters) {
+  if (text.size() > kMaxCharacters) {
     throw Error(ErrorKind::Usage, {"the formula is too long", owner, fmt::format("{} characters", text.size()),
-                                   fmt::format("at most {}", kMostCharacters), ""});
+                                   fmt::format("at most {}", kMaxCharacters), ""});
   }
   return Parser(text, owner).run();
 }

@@ -5,7 +5,7 @@
 // and the functions if(c, a, b), min(a, b), max(a, b), clamp(a, low, high), abs(a), floor(a), sqrt(a), log2(a) (rounded
 // down), bits(a, high, low), hash(a, …) of one to four values. operations.hpp defines each. Nodes are in postorder,
 // operands first and the root last, so that a pass over the tree needs no recursion. Errors: Usage, with the formula
-// and a mark under the column. O(length); at most kMostCharacters, nesting at most kMostNesting.
+// and a mark under the column. O(length); at most kMaxCharacters, nesting at most kMaxNesting.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 
 namespace rayreplay::scheduler::formula {
 
-inline constexpr std::size_t kMostCharacters = 4096;
-inline constexpr std::uint32_t kMostNesting = 64;
+inline constexpr std::size_t kMaxCharacters = 4096;
+inline constexpr std::uint32_t kMaxNesting = 64;
 
 struct Node {
   Operation operation = Operation::Number;

@@ -189,7 +189,7 @@ void refuse(const FieldReader& fields, const Expression& expression, std::uint32
   const double largest = limit_of(bits) - 1;
   std::string fix = fmt::format("wrap it, ({}) % {}, or clamp it, clamp({}, 0, {})", expression.text, limit_of(bits),
                                 expression.text, largest);
-  const FormulaHints wide = hints_of(fields, expression, kMostHintBits);
+  const FormulaHints wide = hints_of(fields, expression, kMaxHintBits);
   if (wide.first_bad == kNoSegment) {
     fix = fmt::format("take {} bits, or {}", std::bit_width(wide.most), fix);
   }

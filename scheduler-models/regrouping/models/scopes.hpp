@@ -11,7 +11,7 @@
 
 namespace rayreplay::scheduler {
 
-inline constexpr std::int64_t kMostPoolWarps = 1 << 20;
+inline constexpr std::int64_t kMaxPoolWarps = 1 << 20;
 
 [[nodiscard]] inline Parameter scope_parameter(const char* default_value) {
   return declare::choice(
@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMostPoolWarps = 1 << 20;
 }
 
 [[nodiscard]] inline Parameter pool_warps_parameter(const char* text) {
-  return declare::whole("pool_warps", 16, "warps", text, 1, static_cast<double>(kMostPoolWarps));
+  return declare::whole("pool_warps", 16, "warps", text, 1, static_cast<double>(kMaxPoolWarps));
 }
 
 [[nodiscard]] inline Scope parse_scope(const std::string& name) {

@@ -25,7 +25,7 @@ using memory::LineAccess;
 /// The exact model whose misses feed the L2 if the L1 has a model with probabilities.
 constexpr const char* kFilter = "lru:write=through,allocate=false";
 /// Limit of L1 accesses in memory at a time; the accesses of one SM may exceed it.
-constexpr std::uint64_t kMostAccesses = kGridBytes / 2 / sizeof(LineAccess);
+constexpr std::uint64_t kMaxAccesses = kGridBytes / 2 / sizeof(LineAccess);
 
 struct Wanted {
   LevelCache l1, l2;  ///< bytes 0: no such level
@@ -138,7 +138,7 @@ class GridRun {
       std::size_t last = 0;
       for (std::size_t first = 0; first + 1 < begins.size(); first = last) {
         last = first + 1;
-        while (last + 1 < begins.size() && begins[last + 1] - begins[first] <= kMostAccesses) {
+        while (last + 1 < begins.size() && begins[last + 1] - begins[first] <= kMaxAccesses) {
           ++last;
         }
         std::vector<std::uint64_t> some;

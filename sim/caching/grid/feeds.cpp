@@ -35,11 +35,11 @@ void check_stream(const RecordedStream& stream) {
     requests += one.lanes;
   }
   constexpr std::uint64_t kMaxTransactions = std::numeric_limits<std::uint32_t>::max();
-  if (requests > memory::kMostAccesses || stream.transactions.size() > kMaxTransactions) {
+  if (requests > memory::kMaxAccesses || stream.transactions.size() > kMaxTransactions) {
     throw Error(ErrorKind::Resource,
                 {"the stream is too long for exact sums", "",
                  fmt::format("{} transactions of {} requests", stream.transactions.size(), requests),
-                 fmt::format("at most {} of {}", kMaxTransactions, memory::kMostAccesses), "take a smaller launch"});
+                 fmt::format("at most {} of {}", kMaxTransactions, memory::kMaxAccesses), "take a smaller launch"});
   }
 }
 

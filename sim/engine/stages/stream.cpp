@@ -21,7 +21,7 @@ namespace {
 using Working = Workbench::Working;
 
 constexpr const char* kStoredStream = "stream";
-constexpr std::uint64_t kMostStoredBytes = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kMaxStoredBytes = std::uint64_t{1} << 30U;
 /// The reservation changes in steps of this many transactions.
 constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 16U;
 
@@ -183,7 +183,7 @@ std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment&
       recorded = experiment.facts->memory ? record_memory_trace(bench, experiment, working)
                                           : record_launch(bench, experiment, working);
       // A stream that does not fit into memory for writing is not stored; its metrics are.
-      if (store != nullptr && recorded->bytes() <= kMostStoredBytes && working.try_set(2 * recorded->bytes())) {
+      if (store != nullptr && recorded->bytes() <= kMaxStoredBytes && working.try_set(2 * recorded->bytes())) {
         store->put(kStoredStream, hex(key), write_stream(*recorded));
       }
     }

@@ -20,7 +20,7 @@ bool is_digit(char c) {
 }
 
 bool is_kind(std::string_view kind) {
-  return !kind.empty() && kind.size() <= kMostKind &&
+  return !kind.empty() && kind.size() <= kMaxKind &&
          std::ranges::all_of(kind, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 

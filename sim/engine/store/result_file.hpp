@@ -16,7 +16,7 @@
 namespace rayreplay::experiment {
 
 inline constexpr std::size_t kHeaderBytes = 64;
-inline constexpr std::size_t kMostKind = 16;
+inline constexpr std::size_t kMaxKind = 16;
 inline constexpr std::size_t kKeyDigits = 32;
 using ResultHeader = std::array<char, kHeaderBytes>;
 

@@ -1,6 +1,6 @@
 // A set of warp slots of an SM, as bits.
 //
-// Contract: slots are 0 … kMost − 1. Each operation takes at most kMost / 64 steps.
+// Contract: slots are 0 … kMax − 1. Each operation takes at most kMax / 64 steps.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace rayreplay::machine {
 class SlotSet {
  public:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
-  static constexpr std::uint32_t kMost = 1024;
+  static constexpr std::uint32_t kMax = 1024;
 
   [[nodiscard]] bool any() const {
     return count_ != 0;
@@ -38,7 +38,7 @@ class SlotSet {
   }
   /// The lowest slot at or above `from`; kNone if there is none.
   [[nodiscard]] std::uint32_t at_or_above(std::uint32_t from) const {
-    if (from >= kMost) {
+    if (from >= kMax) {
       return kNone;
     }
     std::size_t word = from / 64;
@@ -83,7 +83,7 @@ class SlotSet {
   }
 
  private:
-  std::array<std::uint64_t, kMost / 64> words_{};
+  std::array<std::uint64_t, kMax / 64> words_{};
   std::uint32_t filled_ = 0;  ///< bit w: word w has a slot
   std::uint32_t count_ = 0;
 };

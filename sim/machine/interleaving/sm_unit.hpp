@@ -103,7 +103,7 @@ struct SmUnit {
 
  private:
   static constexpr unsigned kSlotBits = 10;
-  static_assert(SlotSet::kMost == 1U << kSlotBits);
+  static_assert(SlotSet::kMax == 1U << kSlotBits);
 
   std::vector<std::uint64_t> wakes_;  ///< heap: cycle and slot of warps that become ready, or end
 };

@@ -23,10 +23,10 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
     }
     sets_[set] = {first, first + ways - 1};
   }
-  if (ways <= kMostMarked) {
+  if (ways <= kMaxMarked) {
     stride_ = (ways + 15) / 16 * 16;
     marks_.resize(sets_.size() * stride_);
-    mask_ = ~std::uint64_t{0} >> (kMostMarked - ways);
+    mask_ = ~std::uint64_t{0} >> (kMaxMarked - ways);
     return;
   }
   const std::uint64_t places = std::bit_ceil(2 * std::max<std::uint64_t>(lines_.size(), 2));

@@ -88,7 +88,7 @@ class TimingCache {
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 
-  static constexpr std::uint32_t kMostMarked = 64;  // ways
+  static constexpr std::uint32_t kMaxMarked = 64;  // ways
 
   struct Ends {
     std::uint32_t newest = 0, oldest = 0;

@@ -47,8 +47,8 @@ class GreedyThenOldest {
 
  private:
   SlotSet ready_;  ///< by age
-  std::array<std::uint16_t, SlotSet::kMost> age_of_{};
-  std::array<std::uint16_t, SlotSet::kMost> slot_of_{};
+  std::array<std::uint16_t, SlotSet::kMax> age_of_{};
+  std::array<std::uint16_t, SlotSet::kMax> slot_of_{};
   std::uint32_t warps_ = 0;
   std::uint32_t last_ = SlotSet::kNone;  ///< slot
 };

@@ -19,7 +19,7 @@ namespace rayreplay::memory {
 
 class HashedSets {
  public:
-  static constexpr std::uint64_t kMostLines = std::uint64_t{1} << 29U;  ///< places and stamps are 32 bits
+  static constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 29U;  ///< places and stamps are 32 bits
 
   HashedSets(std::uint64_t sets, std::uint64_t ways)
       : index_(sets),

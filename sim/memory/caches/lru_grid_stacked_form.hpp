@@ -61,7 +61,7 @@ class StackedPass final : public GridPass {
  private:
   static constexpr std::size_t kTogether = SectorDepths<kWide, kDirty>::kTogether;
   static constexpr std::size_t kNearBytes = std::size_t{1} << 14U;
-  static constexpr std::size_t kSettle = SectorDepths<kWide, kDirty>::kMostTouches / 2;
+  static constexpr std::size_t kSettle = SectorDepths<kWide, kDirty>::kMaxTouches / 2;
 
   /// The line's tag in its stack; never 0.
   template <bool kByNumber>

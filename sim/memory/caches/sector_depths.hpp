@@ -120,7 +120,7 @@ class SectorDepths {
     return kept;
   }
 
-  /// Must be called at least once in kMostTouches accesses.
+  /// Must be called at least once in kMaxTouches accesses.
   void settle() {
     for (std::size_t depth = 0; depth < whole_filled_.size(); ++depth) {
       const std::uint64_t both = std::exchange(whole_filled_[depth], 0);
@@ -128,7 +128,7 @@ class SectorDepths {
       filled_[depth] += both >> kFilledShift;
     }
   }
-  static constexpr std::size_t kMostTouches = std::size_t{1} << 28U;
+  static constexpr std::size_t kMaxTouches = std::size_t{1} << 28U;
 
   /// `depth_of`: final depth of each line; only used for write-back stores.
   [[nodiscard]] GridDepths finish(std::span<const std::uint8_t> depth_of) {

@@ -258,10 +258,10 @@ std::unique_ptr<Cache> make_set_associative(const CacheGeometry& geometry, const
   if (ways <= kScannedWays) {
     return std::make_unique<SetAssociativeCache<Linked>>(geometry, policy);
   }
-  if (geometry.lines() > HashedSets::kMostLines) {
+  if (geometry.lines() > HashedSets::kMaxLines) {
     throw Error(ErrorKind::Usage,
                 {"an exact cache of so many ways has too many lines", to_string(geometry),
-                 fmt::format("{}", geometry.lines()), fmt::format("at most {}", HashedSets::kMostLines),
+                 fmt::format("{}", geometry.lines()), fmt::format("at most {}", HashedSets::kMaxLines),
                  fmt::format("take at most {} ways, or the model sdcm", kScannedWays)});
   }
   return std::make_unique<SetAssociativeCache<Hashed>>(geometry, policy);

@@ -32,7 +32,7 @@
 // window. Sums of traffic (`filled`, `written`) always come from the level's own model.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
-// requests), more than kMostPixels pixels, or windows beyond 2^24 / `sms`. Usage for invalid geometries and specs, an
+// requests), more than kMaxPixels pixels, or windows beyond 2^24 / `sms`. Usage for invalid geometries and specs, an
 // L1 line that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs distances
 // with a sampling engine, limits that do not ascend. Internal for streams that break the contract of transactions.hpp
 // or contain SMs, elements or threads outside the options.
@@ -54,7 +54,7 @@ class Accelerator;
 
 namespace rayreplay::memory {
 
-inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 28U;
+inline constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 28U;
 
 enum class L2Feed : std::uint8_t { All, Misses };
 
@@ -72,8 +72,8 @@ struct AnalysisOptions {
   std::uint64_t window_requests = 0;  ///< … or a window every so many requests; 0: off
   bool elements = false;              ///< blocks must have requests
   std::uint32_t element_count = 0;
-  std::uint64_t pixels = 0;                     ///< threads of the launch, at most kMostPixels; 0: no sums by pixel
-  std::uint64_t most_accesses = kMostAccesses;  ///< the Resource limit; at most kMostAccesses
+  std::uint64_t pixels = 0;                    ///< threads of the launch, at most kMaxPixels; 0: no sums by pixel
+  std::uint64_t most_accesses = kMaxAccesses;  ///< the Resource limit; at most kMaxAccesses
   /// Called at the end of each window, in order, with its touched elements, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
   Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis

@@ -59,8 +59,8 @@ void check_options(const AnalysisOptions& options, const LevelModels& l1, const 
   if (options.window_requests != 0 && !options.window_limits.empty()) {
     refuse("windows are given by limits and by a length", "", "both", "one of them");
   }
-  if (options.pixels > kMostPixels) {
-    too_much("the frame has too many pixels for sums by pixel", options.pixels, kMostPixels,
+  if (options.pixels > kMaxPixels) {
+    too_much("the frame has too many pixels for sums by pixel", options.pixels, kMaxPixels,
              "leave the sums by pixel out");
   }
   check_windows(options.window_limits.size() + 1, options);

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kOneSector = kOne / 8;
 /// One byte while PixelSums::bytes is summed: room for 2^34 requests of 64 KiB each.
 inline constexpr std::uint64_t kOneByte = std::uint64_t{1} << 14U;
 /// Limit up to which all sums are exact; longer streams are an error (analysis.hpp).
-inline constexpr std::uint64_t kMostAccesses = (std::uint64_t{1} << 34U) - 1;
+inline constexpr std::uint64_t kMaxAccesses = (std::uint64_t{1} << 34U) - 1;
 
 /// Accesses of one kind of data to one cache level.
 struct LevelSums {

@@ -88,7 +88,7 @@ class CountWeights {
   }
   void event(unsigned code, std::uint64_t lanes, unsigned count) {
     calls_.event(code, lanes, count);
-    for (unsigned table = 0; table < kMostWeights; ++table) {
+    for (unsigned table = 0; table < kMaxWeights; ++table) {
       sum_[table] += weight_[code].of[table];
     }
   }
@@ -101,7 +101,7 @@ class CountWeights {
  private:
   CountCalls<Code> calls_;
   const WeightsOfCall* weight_ = nullptr;
-  std::uint64_t sum_[kMostWeights];
+  std::uint64_t sum_[kMaxWeights];
 };
 
 /// As CountWeights, and the detail of segment_replay.hpp.

@@ -34,7 +34,7 @@ struct CallSum {
 
 /// A call's weight in each table of a segment replay; 0 in missing tables.
 struct WeightsOfCall {
-  std::uint32_t of[kMostWeights];
+  std::uint32_t of[kMaxWeights];
 };
 
 /// Additional sums of a segment replay's detail (segment_replay.hpp).

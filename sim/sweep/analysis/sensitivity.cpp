@@ -39,11 +39,11 @@ VariedParameter compact(const VariedParameter& parameter, const Rows& rows) {
 
 /// Product of the level counts; 0 on overflow.
 std::uint64_t combinations(std::span<const VariedParameter> parameters) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40U;
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 40U;
   std::uint64_t product = 1;
   for (const VariedParameter& parameter : parameters) {
     product *= std::max(parameter.count, 1U);
-    if (product > kMost) {
+    if (product > kMax) {
       return 0;
     }
   }

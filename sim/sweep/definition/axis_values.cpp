@@ -123,9 +123,9 @@ class RangeReader {
 
   /// More values than a sweep can use. The limit also keeps a tiny step from filling the memory.
   void require_few(double values) const {
-    if (values > static_cast<double>(kMostValues)) {
+    if (values > static_cast<double>(kMaxValues)) {
       usage("the axis has too many values", where_, fmt::format("{}: {:.0f}", key_, values),
-            fmt::format("at most {}", kMostValues), "a larger step, or a continuous range with a sampler that draws");
+            fmt::format("at most {}", kMaxValues), "a larger step, or a continuous range with a sampler that draws");
     }
   }
 
@@ -158,8 +158,8 @@ class RangeReader {
   Axis counted() {
     const toml::node* node = table_->get("count");
     const auto* given = node->as_integer();
-    if (given == nullptr || given->get() < 1 || static_cast<std::uint64_t>(given->get()) > kMostValues) {
-      usage("the count is out of range", where_, key_, fmt::format("a whole number from 1 to {}", kMostValues));
+    if (given == nullptr || given->get() < 1 || static_cast<std::uint64_t>(given->get()) > kMaxValues) {
+      usage("the count is out of range", where_, key_, fmt::format("a whole number from 1 to {}", kMaxValues));
     }
     const std::int64_t count = given->get();
     Axis axis{.key = key_, .values = {}, .where = where_};

@@ -11,7 +11,7 @@
 namespace rayreplay::sweep {
 
 /// Upper limit of values of one axis.
-inline constexpr std::uint64_t kMostValues = 1'000'000;
+inline constexpr std::uint64_t kMaxValues = 1'000'000;
 
 /// To twelve digits: platforms differ only in the last bits of a logarithm.
 [[nodiscard]] double rounded(double value);

@@ -385,9 +385,9 @@ class Parser {
 }  // namespace
 
 Condition::Condition(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {
-  if (text.size() > kMostCharacters) {
+  if (text.size() > kMaxCharacters) {
     throw Error(ErrorKind::Usage, {"the condition is too long", where_, fmt::format("{} characters", text.size()),
-                                   fmt::format("at most {}", kMostCharacters), "`where` takes a list of conditions"});
+                                   fmt::format("at most {}", kMaxCharacters), "`where` takes a list of conditions"});
   }
   Parser parser({text_, where_});
   parser.parse();

@@ -9,7 +9,7 @@
 //
 // Values come from complete settings. A key with a spec has the model's name as its value. Evaluation is from left to
 // right; && and || short-circuit. A division by 0, or a parameter that the spec does not have, makes the whole
-// condition false. Limits: `kMostCharacters`, and a nesting of 100 brackets and signs. Evaluation does not recurse.
+// condition false. Limits: `kMaxCharacters`, and a nesting of 100 brackets and signs. Evaluation does not recurse.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ namespace rayreplay::sweep {
 
 class Condition {
  public:
-  static constexpr std::size_t kMostCharacters = 65536;
+  static constexpr std::size_t kMaxCharacters = 65536;
 
   using Lookup = std::function<const ParameterValue*(const std::string& key)>;  ///< null: no value
   struct Step;

@@ -26,7 +26,7 @@ const std::vector<std::string> kTopLevel = {"base",       "sampler", "objective"
 
 std::string read_file(const std::filesystem::path& path, const std::string& where) {
   try {
-    return read_text_file(path, kMostTextBytes, "experiment file");
+    return read_text_file(path, kMaxTextBytes, "experiment file");
   } catch (const Error& error) {
     ErrorInfo info = error.info();
     info.what = "the experiment file of the sweep cannot be read: " + info.what;

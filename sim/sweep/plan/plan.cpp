@@ -15,12 +15,12 @@ namespace {
 
 void refuse_too_many(const Definition& definition) {
   const std::uint64_t points = count_runs(definition);
-  if (points > kMostRuns) {
+  if (points > kMaxRuns) {
     throw Error(ErrorKind::Usage,
                 {"the sweep has too many configurations to plan", "",
                  points == std::numeric_limits<std::uint64_t>::max() ? std::string("more than 2^64 combinations")
                                                                      : fmt::format("{} combinations", points),
-                 fmt::format("at most {} before exclusions and conditions", kMostRuns),
+                 fmt::format("at most {} before exclusions and conditions", kMaxRuns),
                  "draw from them: sampler = \"random:count=1000\" or \"latin-hypercube:count=1000\""});
   }
 }

@@ -9,7 +9,7 @@
 // of their costliest output (units.hpp). Every run is in exactly one unit. Units with the same inputs, structures and
 // streams are neighbours, so each shared stage is computed once and can then be evicted. The parameter table says which
 // stages an axis affects (StageMask). Time and memory: O(runs · axes); 100,000 runs in less than two seconds. Errors:
-// Usage for a sweep without any configuration (the message says what drops them), and for more than kMostRuns before
+// Usage for a sweep without any configuration (the message says what drops them), and for more than kMaxRuns before
 // exclusions.
 #pragma once
 

@@ -58,7 +58,7 @@ int RunsTable::place(const std::string& key, Role role) {
     return known->second;
   }
   // A key of an open table.
-  if (columns_.size() >= kMostColumns || left_out_.contains(key)) {
+  if (columns_.size() >= kMaxColumns || left_out_.contains(key)) {
     left_out_.insert(key);  // `configuration` still has it
     return 0;
   }

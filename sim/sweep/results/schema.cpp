@@ -247,8 +247,8 @@ About read_about(const Connection& connection) {
   }
   const std::string& runs = values["runs"];
   const auto [end, error] = std::from_chars(runs.data(), runs.data() + runs.size(), about.runs);
-  constexpr std::uint64_t kMostRuns = std::uint64_t{1} << 40U;
-  if (error != std::errc() || end != runs.data() + runs.size() || about.runs > kMostRuns ||
+  constexpr std::uint64_t kMaxRuns = std::uint64_t{1} << 40U;
+  if (error != std::errc() || end != runs.data() + runs.size() || about.runs > kMaxRuns ||
       about.definition_hash.empty()) {
     damaged(connection, "the database does not say which sweep it is of", "'" + runs + "' runs");
   }

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kFormatVersion = 2;
 /// The format without checksums: readable, never written.
 inline constexpr std::int64_t kFormatWithoutChecksums = 1;
 /// Limit of columns of one table. SQLite allows 2000; the rest is free for other programs.
-inline constexpr std::size_t kMostColumns = 1900;
+inline constexpr std::size_t kMaxColumns = 1900;
 
 /// True if rows have checksums. Input unless the file is a sweep's database of a known version.
 bool check_mark(const Connection& connection);

@@ -33,7 +33,7 @@ Parameter count_parameter() {
           .unit = "configurations",
           .text = "How many are drawn.",
           .minimum = 1,
-          .maximum = static_cast<double>(kMostRuns),
+          .maximum = static_cast<double>(kMaxRuns),
           .choices = {}};
 }
 

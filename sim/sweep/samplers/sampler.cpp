@@ -6,11 +6,11 @@
 namespace rayreplay::sweep {
 
 std::uint64_t Space::discrete_points() const {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t points = 1;
   for (const std::uint64_t size : sizes) {
     if (size != 0) {
-      points = points > kMost / size ? kMost : points * size;
+      points = points > kMax / size ? kMax : points * size;
     }
   }
   return points;

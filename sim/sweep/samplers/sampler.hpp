@@ -56,6 +56,6 @@ class Sampler {
 using Samplers = Registry<Sampler>;
 
 /// Upper limit of the runs of a plan (plan/plan.hpp).
-inline constexpr std::uint64_t kMostRuns = 10'000'000;
+inline constexpr std::uint64_t kMaxRuns = 10'000'000;
 
 }  // namespace rayreplay::sweep

@@ -5,7 +5,7 @@
 // Without files: all inputs of the corpus, the seeds, and then N changes of both (Fuzzer::inputs), or changes for N
 // seconds. The same seed gives the same inputs in the same order, so that a test by number finds the same on every
 // machine. Of every kind some changed inputs must be taken and some refused, as otherwise nothing would be tested;
-// until there are, it goes on up to kMostRounds inputs. With files: these alone. A finding, a crash of the sanitizers
+// until there are, it goes on up to kMaxRounds inputs. With files: these alone. A finding, a crash of the sanitizers
 // and an input that takes too long keep the input in a file.
 #include <algorithm>
 #include <chrono>
@@ -32,9 +32,9 @@ namespace {
 using namespace rayreplay;
 
 // Processor time shows an endless loop whatever else the machine does; a deadlock takes none.
-constexpr unsigned kMostProcessorSeconds = 60;
-constexpr unsigned kMostSeconds = 900;
-constexpr std::uint64_t kMostRounds = 4096;
+constexpr unsigned kMaxProcessorSeconds = 60;
+constexpr unsigned kMaxSeconds = 900;
+constexpr std::uint64_t kMaxRounds = 4096;
 
 const std::string* current = nullptr;
 std::string kept_path;
@@ -52,9 +52,9 @@ void keep_input() {
 
 void on_signal(int signal) {
   if (signal == SIGPROF) {
-    std::fprintf(stderr, "finding: one input took more than %u s of processor time\n", kMostProcessorSeconds);
+    std::fprintf(stderr, "finding: one input took more than %u s of processor time\n", kMaxProcessorSeconds);
   } else if (signal == SIGALRM) {
-    std::fprintf(stderr, "finding: one input took longer than %u s\n", kMostSeconds);
+    std::fprintf(stderr, "finding: one input took longer than %u s\n", kMaxSeconds);
   }
   keep_input();
   std::signal(signal, SIG_DFL);
@@ -71,7 +71,7 @@ void limit(unsigned processor_seconds, unsigned seconds) {
 
 fuzz::Verdict run(const std::string& input) {
   current = &input;
-  limit(kMostProcessorSeconds, kMostSeconds);
+  limit(kMaxProcessorSeconds, kMaxSeconds);
   const fuzz::Verdict verdict = fuzz::kFuzzer.run(input);
   limit(0, 0);
   current = nullptr;
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
                ? std::chrono::steady_clock::now() - start >= std::chrono::duration<double>(*arguments.seconds)
                : rounds >= arguments.inputs.value_or(fuzzer.inputs);
   };
-  for (; !enough() || (!all_kinds_tested() && rounds < kMostRounds); ++rounds) {
+  for (; !enough() || (!all_kinds_tested() && rounds < kMaxRounds); ++rounds) {
     fuzz::Random random(arguments.seed * 1'000'003 + rounds);
     // Half of the changes are of seeds, however large the corpus has become.
     std::string input = random.one_in(2) ? seeds[random.below(seeds.size())] : inputs[random.below(inputs.size())];
