@@ -26,7 +26,9 @@
 #include "sim/engine/stages/simt.hpp"
 #include "sim/rays/traverse.hpp"
 #include "sim/settings/metrics.hpp"
+#include "sim/settings/stage.hpp"
 #include "sim/workloads/workload.hpp"
+#include "tests/support/file_bytes.hpp"
 #include "tests/support/second_path.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -545,6 +547,21 @@ TEST(Evaluator, KnownAnswersOfWorkloadsAreFound) {
     }
   }
   EXPECT_GT(known, 0U);
+}
+
+TEST(Stages, TheirTableInTheManualSaysWhatTheyTake) {
+  const std::string manual = read_bytes(RAYREPLAY_SOURCE_DIR "/docs/stages.md");
+  for (const experiment::StageInfo& info : experiment::all_stages()) {
+    std::string taken;
+    for (const std::string& name : info.takes) {
+      taken += (taken.empty() ? "`" : ", `") + name + "`";
+    }
+    for (const auto& [name, key] : info.takes_if) {
+      taken += "; with `" + key + "`: `" + name + "`";
+    }
+    const std::string row = "\n| `" + info.name + "` | " + (taken.empty() ? "" : taken + " |");
+    EXPECT_NE(manual.find(row), std::string::npos) << "docs/stages.md needs the row" << row;
+  }
 }
 
 }  // namespace
