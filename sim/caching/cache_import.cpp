@@ -1,5 +1,3 @@
-#include "sim/caching/cache_import.hpp"
-
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -10,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/report_progress.hpp"
 #include "capture/import/memory_trace.hpp"
+#include "sim/caching/cache.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/imported_transactions.hpp"
 #include "sim/caching/overlapped_sink.hpp"
@@ -48,10 +47,6 @@ Counted count_requests(const std::string& path, const memory::CoalesceOptions& o
 }
 
 }  // namespace
-
-CacheResult run_cache_imported(const std::string& path, const CacheOptions& options) {
-  return run_cache_imported(path, options, {});
-}
 
 CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,
                                const import::WaitNotice& on_wait) {
