@@ -136,11 +136,6 @@ ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader
   return replay_twin.run(trace::accelerator_of(options.on_device), on_cpu, launch, shaders, assignment, options);
 }
 
-std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
-                                   const scheduler::WarpAssignment& assignment, std::size_t warp, Policy policy) {
-  return kernel::replay_warp_on(*kernel::kernels().front(), launch, shaders, assignment, warp, policy);
-}
-
 namespace kernel {
 
 void grow(Worker<std::uint8_t>& worker, unsigned which, std::size_t codes) {
