@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 #include "sim/sweep/definition/paths.hpp"
 
@@ -135,7 +136,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     settings.set(key, value, "");
   }
   for (const std::string& file : files_) {
-    const Settings read = experiment::parse_experiment(read_file(file, kMaxExperimentBytes), file,
+    const Settings read = experiment::parse_experiment(read_text_file(file, kMaxExperimentBytes), file,
                                                        std::filesystem::path(file).parent_path().string());
     for (const auto& [key, setting] : read.all()) {
       settings.set(key, setting.value, setting.where);

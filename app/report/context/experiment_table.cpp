@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/context/provenance.hpp"
+#include "base/count_text.hpp"
 #include "base/text.hpp"
 #include "sim/settings/metrics.hpp"
 
@@ -50,10 +51,10 @@ std::string metric_text(double value, const std::string& unit) {
     return fmt::format("{:.2f} %", value * 100);
   }
   if (value == std::floor(value) && value >= 0 && value < kExact) {
-    return output::with_separators(static_cast<std::uint64_t>(value));
+    return with_separators(static_cast<std::uint64_t>(value));
   }
   constexpr double kLarge = 1000;
-  return std::abs(value) >= kLarge ? output::with_separators(static_cast<std::uint64_t>(std::llround(std::abs(value))))
+  return std::abs(value) >= kLarge ? with_separators(static_cast<std::uint64_t>(std::llround(std::abs(value))))
                                          .insert(0, value < 0 ? "-" : "")
                                    : fmt::format("{:.4g}", value);
 }

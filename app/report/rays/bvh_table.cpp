@@ -55,7 +55,7 @@ std::vector<Cell> row(const std::string& layout, const std::string& level, Cell 
 }
 
 std::string plural(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", output::with_separators(count), count == 1 ? one : many);
+  return fmt::format("{} {}", with_separators(count), count == 1 ? one : many);
 }
 
 std::string lcv_source(const BvhReport& report) {
