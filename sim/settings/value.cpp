@@ -16,12 +16,6 @@ namespace {
 
 constexpr double kExact = 9007199254740992.0;  // 2^53: doubles hold all whole numbers up to here
 
-[[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
-                        std::string fix = "") {
-  throw Error(ErrorKind::Usage,
-              {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
-}
-
 std::string type_text(const Parameter& declared) {
   std::string type = std::holds_alternative<bool>(declared.default_value)           ? "true or false"
                      : std::holds_alternative<std::int64_t>(declared.default_value) ? "a whole number"
