@@ -14,8 +14,6 @@
 namespace rayreplay::experiment {
 namespace {
 
-constexpr double kExact = 9007199254740992.0;  // 2^53: doubles hold all whole numbers up to here
-
 std::string type_text(const Parameter& declared) {
   std::string type = std::holds_alternative<bool>(declared.default_value)           ? "true or false"
                      : std::holds_alternative<std::int64_t>(declared.default_value) ? "a whole number"
@@ -166,7 +164,8 @@ ParameterValue checked_value(const ExperimentParameter& parameter, std::string_v
       require_range(declared, *number, to_text(value), place);
       return without_sign_of_zero(value);
     }
-    if (std::holds_alternative<std::int64_t>(wanted) && std::abs(*number) < kExact && *number == std::floor(*number)) {
+    if (std::holds_alternative<std::int64_t>(wanted) && std::abs(*number) < kMaxExact &&
+        *number == std::floor(*number)) {
       require_range(declared, *number, to_text(value), place);
       return static_cast<std::int64_t>(*number);
     }

@@ -20,8 +20,6 @@ using experiment::Outcome;
 using experiment::Settings;
 using experiment::StageForecast;
 
-constexpr double kExact = 9007199254740992.0;  // 2^53
-
 const char* goal_text(Goal goal) {
   return goal == Goal::More ? "more" : goal == Goal::Less ? "less" : "";
 }
@@ -50,7 +48,7 @@ std::string metric_text(double value, const std::string& unit) {
   if (unit == "share") {
     return fmt::format("{:.2f} %", value * 100);
   }
-  if (value == std::floor(value) && value >= 0 && value < kExact) {
+  if (value == std::floor(value) && value >= 0 && value < kMaxExact) {
     return with_separators(static_cast<std::uint64_t>(value));
   }
   constexpr double kLarge = 1000;
