@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "sim/settings/settings.hpp"
 
 namespace rayreplay::experiment {
@@ -83,20 +84,14 @@ std::string checked_outputs(const std::string& text, const std::string& place) {
     return names;
   }();
   std::vector<std::string> given;
-  std::string_view rest = text;
-  for (bool more = true; more;) {
-    const auto comma = rest.find(',');
-    std::string_view word = rest.substr(0, comma);
-    more = comma != std::string_view::npos;
-    rest = more ? rest.substr(comma + 1) : std::string_view();
-    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
-    word = word.substr(0, word.find_last_not_of(' ') + 1);
+  for (const std::string& item : list_items(text, ',')) {
+    const std::string word = trimmed(item);
     if (std::ranges::find(kKnown, word) == kKnown.end()) {
       const std::string near = nearest(word, kKnown);
       usage("unknown output", place, fmt::format("'{}'", word), fmt::format("one of {}", fmt::join(kKnown, ", ")),
             near.empty() ? "" : "did you mean '" + near + "'?");
     }
-    given.emplace_back(word);
+    given.push_back(word);
   }
   std::string result;
   for (const std::string& word : kKnown) {

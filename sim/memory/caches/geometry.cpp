@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 
@@ -130,13 +131,8 @@ CacheGeometry parse_geometry(const std::string& text, const CacheGeometry& base,
     rest.remove_prefix(colon + 1);
   }
   std::vector<std::string> seen;
-  for (;;) {
-    const std::size_t comma = rest.find(',');
-    set_key(geometry, rest.substr(0, comma), seen, where);
-    if (comma == std::string_view::npos) {
-      break;
-    }
-    rest.remove_prefix(comma + 1);
+  for (const std::string& item : list_items(rest, ',')) {
+    set_key(geometry, item, seen, where);
   }
   check(geometry, where);
   return geometry;
