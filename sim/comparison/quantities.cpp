@@ -51,14 +51,10 @@ constexpr std::array kOfMachine = {
 
 /// Parameters of scheduler models that charge for exchanges; none changes which warps form.
 constexpr std::array kOfModels = {
-    Named{"live_state", "the live state of a thread"},
-    Named{"state", "the state of a path"},
-    Named{"stack_bytes", "the spill of a call"},
-    Named{"spawn_cycles", "the latency of a spawn"},
-    Named{"split_cycles", "the latency of a split call"},
-    Named{"cycles", "the latency of an exchange"},
-    Named{"reorder_cycles", "the latency of an exchange"},
-    Named{"bandwidth", "the bandwidth of an SM for state"},
+    Named{"live_state", "the live state of a thread"},     Named{"state", "the state of a path"},
+    Named{"stack_bytes", "the spill of a call"},           Named{"spawn_cycles", "the latency of a spawn"},
+    Named{"split_cycles", "the latency of a split call"},  Named{"cycles", "the latency of an exchange"},
+    Named{"reorder_cycles", "the latency of an exchange"}, Named{"bandwidth", "the bandwidth of an SM for state"},
     Named{"withheld", "the number of withheld SMs"},
 };
 
@@ -221,7 +217,7 @@ void Quantities::add_calls(const std::vector<trace::Shader>& shaders, std::span<
   }
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Quantity& quantity = list_[groups_[i].quantity];
-    quantity.value = groups_[i].uniform   ? now_.calls[groups_[i].calls.front()].issue
+    quantity.value = groups_[i].uniform  ? now_.calls[groups_[i].calls.front()].issue
                      : sums[i].calls > 0 ? sums[i].instructions / sums[i].calls
                                          : 0;
     set_range(quantity);
@@ -308,8 +304,8 @@ machine::CallClasses Quantities::classes() const {
         const std::size_t other = classes.calls[place];
         const bool alike = now_.calls[other].issue == cost.issue && now_.calls[other].latency == cost.latency &&
                            now_.calls[other].own_latency == cost.own_latency &&
-                           (static_cast<trace::EventKind>(other % trace::kEventKinds) == trace::EventKind::ClosestHit) ==
-                               (kind == trace::EventKind::ClosestHit);
+                           (static_cast<trace::EventKind>(other % trace::kEventKinds) ==
+                            trace::EventKind::ClosestHit) == (kind == trace::EventKind::ClosestHit);
         if (alike) {
           break;
         }

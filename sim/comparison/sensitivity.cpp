@@ -282,9 +282,9 @@ class Judge {
       }
       return static_cast<std::size_t>(found - verdict_.effects.begin());
     };
-    const bool together = std::all_of(
-        verdict_.samples.begin(), verdict_.samples.end(),
-        [this](const JointSample& sample) { return gains(sample.speed_up) == verdict_.pays_now(); });
+    const bool together =
+        std::all_of(verdict_.samples.begin(), verdict_.samples.end(),
+                    [this](const JointSample& sample) { return gains(sample.speed_up) == verdict_.pays_now(); });
     verdict_.decisive = first([](const Effect& effect) { return effect.changes(); });
     if (!verdict_.decisive && !together) {
       verdict_.decisive = first([this](const Effect& effect) {

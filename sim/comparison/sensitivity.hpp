@@ -5,8 +5,8 @@
 // its range, and halfway to them (in ratio) where the range is wider than kWide. A change of sign on the way from the
 // present value is narrowed to kWithin of the value, or by kNoisySteps where the speed-up scatters. Then all assumed
 // quantities are varied together: at the two corners that the single points show to be worst and best, and at a Latin
-// hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by key. A verdict `Pays` or
-// `DoesNotPay` says that all these times agree. Changes of sign between timed points, or back and forth, are missed.
+// hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by key. A verdict `Pays`
+// or `DoesNotPay` says that all these times agree. Changes of sign between timed points, or back and forth, are missed.
 // Calls of `speed_up` come from several threads at once, at most kAtOnce. Deterministic. Source: rayreplay.
 #pragma once
 
@@ -71,8 +71,8 @@ struct SensitivityOptions {
   bool noisy = false;          ///< the speed-up scatters, and takes longer: fewer points
 };
 
-inline constexpr double kWide = 10;        ///< a wider range gets points inside
-inline constexpr double kWithin = 0.01;    ///< of the value
+inline constexpr double kWide = 10;      ///< a wider range gets points inside
+inline constexpr double kWithin = 0.01;  ///< of the value
 inline constexpr int kNoisySteps = 3;
 inline constexpr std::uint32_t kNoisySamples = 8;
 inline constexpr int kAtOnce = 8;

@@ -56,8 +56,7 @@ WorkCounts::WorkCounts(const trace::Launch& launch, const std::vector<trace::Sha
   });
 }
 
-Workload WorkCounts::workload(const std::vector<CallCost>& calls, double steps_per_ray,
-                              const Machine& machine) const {
+Workload WorkCounts::workload(const std::vector<CallCost>& calls, double steps_per_ray, const Machine& machine) const {
   struct Scaled {
     std::uint64_t issue = 0, latency = 0;
     std::uint32_t hit = 0;
