@@ -25,9 +25,9 @@ enum class QuantityKind : std::uint8_t { Call, CyclesPerInstruction, StepsPerRay
 
 struct Quantity {
   QuantityKind kind = QuantityKind::Call;
-  std::string key;   ///< "shader_costs.any-hit", "machine.sms", "scheduler.model:live_state"
-  std::string name;  ///< "an any-hit call"
-  std::string unit;
+  std::string key{};   ///< "shader_costs.any-hit", "machine.sms", "scheduler.model:live_state"
+  std::string name{};  ///< "an any-hit call"
+  std::string unit{};
   machine::Origin origin = machine::Origin::Assumed;
   double value = 0;  ///< the present one; of several calls their mean over the launch
   double low = 0, high = 0;

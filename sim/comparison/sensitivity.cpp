@@ -5,9 +5,12 @@
 #include <cmath>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+
+#include "base/split_mix.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -17,14 +20,6 @@ constexpr int kMostSteps = 24;
 
 bool gains(double speed_up) {
   return speed_up > 1 + kNoGain;
-}
-
-/// splitmix64
-std::uint64_t next_bits(std::uint64_t& state) {
-  std::uint64_t z = (state += 0x9E37'79B9'7F4A'7C15U);
-  z = (z ^ (z >> 30U)) * 0xBF58'476D'1CE4'E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D0'49BB'1331'11EBU;
-  return z ^ (z >> 31U);
 }
 
 /// FNV-1a
@@ -126,8 +121,8 @@ class Judge {
   struct Bracket {
     std::size_t effect = 0;
     bool below = false;
-    QuantityPoint inner, outer;  ///< with the sign of the present, and with the other
-    std::vector<QuantityPoint> timed;
+    QuantityPoint inner{}, outer{};  ///< with the sign of the present, and with the other
+    std::vector<QuantityPoint> timed{};
   };
 
   void narrow() {
@@ -256,9 +251,9 @@ class Judge {
   void spread(const Quantity& quantity, std::size_t index, std::uint32_t count, std::size_t first) {
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
-    std::uint64_t state = seed_of(quantity.key);
+    const std::uint64_t seed = seed_of(quantity.key);
     for (std::uint32_t i = count; i > 1; --i) {
-      std::swap(order[i - 1], order[next_bits(state) % i]);
+      std::swap(order[i - 1], order[split_mix(seed, i) % i]);
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       constexpr double kHalf = 0.5;

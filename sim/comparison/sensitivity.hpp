@@ -31,11 +31,11 @@ struct QuantityPoint {
 
 /// A quantity varied alone.
 struct Effect {
-  std::size_t quantity = 0;           ///< of Verdict::quantities
-  std::vector<QuantityPoint> points;  ///< by value; one is the present
-  double swing = 0;                   ///< natural logarithm of the largest speed-up over the smallest
-  double from = 0, to = 0;            ///< timed values around the present one between which the sign holds
-  bool changes_below = false;         ///< the sign changes below `from`
+  std::size_t quantity = 0;             ///< of Verdict::quantities
+  std::vector<QuantityPoint> points{};  ///< by value; one is the present
+  double swing = 0;                     ///< natural logarithm of the largest speed-up over the smallest
+  double from = 0, to = 0;              ///< timed values around the present one between which the sign holds
+  bool changes_below = false;           ///< the sign changes below `from`
   bool changes_above = false;
 
   [[nodiscard]] bool changes() const {

@@ -57,9 +57,9 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const json answer = json::parse(outcome.output);
   EXPECT_EQ(answer["schema"], "rayreplay.models/1");
-  EXPECT_EQ(keys_of(answer),
-            (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
-                                   "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
+  EXPECT_EQ(keys_of(answer), (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration",
+                                                    "launch", "machine", "resident_warps", "mean_hit_cost", "costs",
+                                                    "quantities", "rows", "stages", "lanes", "response"}));
   // The keys that scheduler models depend on, and what is no key.
   std::set<std::string> configuration = keys_of(answer["configuration"]);
   for (const char* other : {"costs", "models", "hints"}) {
@@ -129,7 +129,8 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                     "charge_bytes_per_moved",
                                     "charge_bytes_per_thread",
                                     "charge_bytes_per_cycle",
-                                    "charge_withheld_sms"};
+                                    "charge_withheld_sms",
+                                    "verdict"};
   for (const char* stage : {"begin", "occlusion_begin", "intersection", "any_hit", "miss", "closest_hit", "callable"}) {
     for (const char* what : {"_warp_events", "_active_lanes", "_efficiency"}) {
       row_keys.insert(std::string(stage) + what);
@@ -172,7 +173,7 @@ TEST_F(ModelsTest, TheSameBytesOnOneWorkerAndOnTwo) {
         << entry.path();
     ++compared;
   }
-  EXPECT_EQ(compared, 6U + 3U);  // page, data, configuration, machine; a map for each model that has warps
+  EXPECT_EQ(compared, 7U + 3U);  // page, data, configuration, machine; a map for each model that has warps
   EXPECT_TRUE(read_bytes(scratch_ / "a.pftrace") == read_bytes(scratch_ / "b.pftrace"));
   EXPECT_TRUE(read_bytes(scratch_ / "a.h5") == read_bytes(scratch_ / "b.h5"));
 }
@@ -362,6 +363,7 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
     refused({option, "3"}, "--models");
   }
   refused({"--no-break-even"}, "--models");
+  refused({"--no-sensitivity"}, "--models");
   refused({"--models", "ser:bandwidth=1e-308"}, "at least 0.001");
   refused({"--models", "wavefront:bandwidth=1e-320"}, "at least 0.001");
   refused({"--models", "compaction:bandwidth=0.0009"}, "at least 0.001");
