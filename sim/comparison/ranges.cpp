@@ -36,9 +36,9 @@ constexpr std::array<std::string_view, 6> kVariedOfMachine = {
     "machine.dram_bytes_per_second", "machine.withheld_sms",       "machine.reorder_cycles"};
 constexpr std::string_view kWithheld = "machine.withheld_sms";
 constexpr std::string_view kReorder = "machine.reorder_cycles";
-constexpr double kMostReorderCycles = 2000;  // where it is 0 now
-constexpr double kMostWithheld = 2;          // times as many; the least is none
-constexpr double kLeastCyclesPerInstruction = 1;
+constexpr double kMaxReorderCycles = 2000;  // where it is 0 now
+constexpr double kMaxWithheldFactor = 2;    // times as many; the least is none
+constexpr double kMinCyclesPerInstruction = 1;
 
 double factor_of(const Quantity& quantity) {
   const auto rule = std::find_if(kRules.begin(), kRules.end(), [&quantity](const RangeRule& other) {
@@ -59,18 +59,18 @@ void set_range(Quantity& quantity) {
   }
   if (quantity.key == kWithheld) {
     quantity.low = 0;
-    quantity.high = kMostWithheld * quantity.value;
+    quantity.high = kMaxWithheldFactor * quantity.value;
     quantity.ends_only = true;  // each number of shading SMs may need warps of its own
     return;
   }
   if (quantity.key == kReorder && quantity.value == 0) {
-    quantity.high = kMostReorderCycles;
+    quantity.high = kMaxReorderCycles;
     return;
   }
   quantity.low = quantity.value / factor;
   quantity.high = quantity.value * factor;
   if (quantity.kind == QuantityKind::CyclesPerInstruction) {
-    quantity.low = std::max(quantity.low, kLeastCyclesPerInstruction);
+    quantity.low = std::max(quantity.low, kMinCyclesPerInstruction);
     quantity.high = std::min(quantity.high, machine::kMaxCyclesPerInstruction);
   }
   if (quantity.whole) {

@@ -16,7 +16,7 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr double kNoGain = 1e-9;
-constexpr int kMostSteps = 24;
+constexpr int kMaxBracketSteps = 24;
 
 bool gains(double speed_up) {
   return speed_up > 1 + kNoGain;
@@ -55,7 +55,7 @@ class Judge {
 
  private:
   static int at_once() {
-    return std::min(kAtOnce, tbb::this_task_arena::max_concurrency());
+    return std::min(kMaxAtOnce, tbb::this_task_arena::max_concurrency());
   }
 
   template <class Work>
@@ -71,7 +71,7 @@ class Judge {
 
   [[nodiscard]] std::vector<double> points_of(const Quantity& quantity) const {
     std::vector<double> points = {quantity.low, quantity.high};
-    if (quantity.high > kWide * quantity.low && !options_.noisy && !quantity.ends_only) {
+    if (quantity.high > kWideRange * quantity.low && !options_.noisy && !quantity.ends_only) {
       points.push_back(between(quantity, quantity.low, quantity.value, 0.5));
       points.push_back(between(quantity, quantity.value, quantity.high, 0.5));
     }
@@ -172,11 +172,11 @@ class Judge {
     double inner_weight = std::abs(std::log(bracket.inner.speed_up));
     double outer_weight = std::abs(std::log(bracket.outer.speed_up));
     int stayed = 0;
-    const int steps = options_.noisy ? kNoisySteps : kMostSteps;
+    const int steps = options_.noisy ? kNoisySteps : kMaxBracketSteps;
     for (int step = 0; step < steps; ++step) {
       const double width = std::abs(bracket.outer.value - bracket.inner.value);
       const double largest = std::max(bracket.outer.value, bracket.inner.value);
-      if (width <= kWithin * largest || (quantity.whole && width <= 1)) {
+      if (width <= kSignWithin * largest || (quantity.whole && width <= 1)) {
         return;
       }
       constexpr double kMargin = 0.02;

@@ -49,7 +49,7 @@ TEST(Sensitivity, SaysWhereTheSignChanges) {
   EXPECT_TRUE(decisive.changes_below);
   EXPECT_FALSE(decisive.changes_above);
   EXPECT_GE(decisive.from, 150);
-  EXPECT_LE(decisive.from, 150 * (1 + experiment::kWithin));
+  EXPECT_LE(decisive.from, 150 * (1 + experiment::kSignWithin));
   EXPECT_EQ(decisive.to, 2000);
   EXPECT_EQ(verdict.effects[1].swing, 0);
   EXPECT_FALSE(verdict.effects[1].changes());

@@ -198,7 +198,7 @@ output::Table verdict_table(const CompareResult& result, bool brief) {
   for_each_judged(result, [&](const CompareRow& row) {
     std::size_t shown = 0;
     for (const Effect& effect : row.verdict.effects) {
-      if (brief && shown >= kMostShown && !effect.changes()) {
+      if (brief && shown >= kMaxShown && !effect.changes()) {
         continue;
       }
       ++shown;

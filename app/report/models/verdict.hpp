@@ -22,13 +22,13 @@ namespace rayreplay::report {
 
 /// A row for each model and quantity that was varied, by falling swing.
 [[nodiscard]] output::Table verdict_rows(const experiment::CompareResult& result);
-/// `brief`: only the numbers that change the sign and the kMostShown with the largest swing.
+/// `brief`: only the numbers that change the sign and the kMaxShown with the largest swing.
 [[nodiscard]] output::Table verdict_table(const experiment::CompareResult& result, bool brief);
 /// Null without a verdict.
 [[nodiscard]] nlohmann::ordered_json verdict_json(const experiment::Verdict& verdict);
 /// Columns `verdict`, `hangs_on`, … for `models_table`.
 [[nodiscard]] output::Table with_verdicts(output::Table models, const experiment::CompareResult& result);
 
-inline constexpr std::size_t kMostShown = 3;
+inline constexpr std::size_t kMaxShown = 3;
 
 }  // namespace rayreplay::report
