@@ -69,18 +69,12 @@ std::string time_of(double speed_up) {
                        : fmt::format("takes {:.3f} times as long as plain", 1 / speed_up);
 }
 
-const CompareRow* next_judged(const CompareResult& result, std::size_t& row) {
-  while (row < result.rows.size() && result.rows[row].verdict.kind == VerdictKind::NotAsked) {
-    ++row;
-  }
-  return row < result.rows.size() ? &result.rows[row++] : nullptr;
-}
-
 template <class Visit>
 void for_each_judged(const CompareResult& result, const Visit& visit) {
-  std::size_t next = 0;
-  while (const CompareRow* row = next_judged(result, next)) {
-    visit(*row);
+  for (const CompareRow& row : result.rows) {
+    if (row.verdict.kind != VerdictKind::NotAsked) {
+      visit(row);
+    }
   }
 }
 
