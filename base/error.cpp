@@ -26,6 +26,11 @@ std::string format_error(const ErrorInfo& info) {
   return text;
 }
 
+void usage(std::string what, std::string where, std::string found, std::string expected, std::string fix) {
+  throw Error(ErrorKind::Usage,
+              {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
+}
+
 Error::Error(ErrorKind kind, ErrorInfo info)
     : std::runtime_error(format_error(info)), kind_(kind), info_(std::move(info)) {}
 

@@ -47,6 +47,10 @@ class Error : public std::runtime_error {
   ErrorInfo info_;
 };
 
+/// Throws an Error of kind Usage.
+[[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
+                        std::string fix = "");
+
 /// "where: what (found …; expected …). Fix: …", leaving out what is empty.
 [[nodiscard]] std::string format_error(const ErrorInfo& info);
 

@@ -12,11 +12,6 @@
 namespace rayreplay {
 namespace {
 
-[[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected, std::string fix) {
-  throw Error(ErrorKind::Usage,
-              {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
-}
-
 std::string range_text(const Parameter& parameter) {
   const bool low = std::isfinite(parameter.minimum);
   const bool high = std::isfinite(parameter.maximum);
@@ -35,11 +30,11 @@ Number parse_number(const Parameter& parameter, const std::string& text, const s
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || text.empty()) {
-    usage("the value is not " + std::string(type), where, "'" + text + "'", range_text(parameter), "");
+    usage("the value is not " + std::string(type), where, "'" + text + "'", range_text(parameter));
   }
   const auto as_double = static_cast<double>(value);
   if (!(as_double >= parameter.minimum && as_double <= parameter.maximum)) {
-    usage("the value is out of range", where, text, range_text(parameter), "");
+    usage("the value is out of range", where, text, range_text(parameter));
   }
   return value;
 }
@@ -52,7 +47,7 @@ ParameterValue parse_value(const Parameter& parameter, const std::string& text, 
     if (text == "false" || text == "0" || text == "no") {
       return false;
     }
-    usage("the value is not a truth value", where, "'" + text + "'", "true or false", "");
+    usage("the value is not a truth value", where, "'" + text + "'", "true or false");
   }
   if (std::holds_alternative<std::int64_t>(parameter.default_value)) {
     return parse_number<std::int64_t>(parameter, text, where, "a whole number");
@@ -102,7 +97,7 @@ ModelSpec parse_spec(std::string_view text) {
   const auto colon = text.find(':');
   spec.name = std::string(text.substr(0, colon));
   if (spec.name.empty()) {
-    usage("a model name is missing", "", "'" + std::string(text) + "'", "NAME or NAME:key=value,key=value", "");
+    usage("a model name is missing", "", "'" + std::string(text) + "'", "NAME or NAME:key=value,key=value");
   }
   if (colon == std::string_view::npos) {
     return spec;
@@ -114,12 +109,12 @@ ModelSpec parse_spec(std::string_view text) {
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const auto equals = item.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      usage("a setting is not of the form key=value", spec.name, "'" + std::string(item) + "'", "key=value", "");
+      usage("a setting is not of the form key=value", spec.name, "'" + std::string(item) + "'", "key=value");
     }
     std::string key(item.substr(0, equals));
     for (const auto& [known, value] : spec.settings) {
       if (known == key) {
-        usage("a setting is given twice", spec.name, key, "each key once", "");
+        usage("a setting is given twice", spec.name, key, "each key once");
       }
     }
     spec.settings.emplace_back(std::move(key), std::string(item.substr(equals + 1)));

@@ -16,6 +16,8 @@
 
 namespace rayreplay {
 
+inline constexpr double kMaxExact = 0x1p53;  ///< doubles hold all whole numbers up to here
+
 using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
 
 struct Parameter {

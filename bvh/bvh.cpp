@@ -1,7 +1,6 @@
 #include "bvh/bvh.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 
@@ -10,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/report_progress.hpp"
+#include "base/stopwatch.hpp"
 #include "bvh/check_options.hpp"
 #include "bvh/items.hpp"
 #include "bvh/refit.hpp"
@@ -17,19 +17,6 @@
 
 namespace rayreplay::bvh {
 namespace {
-
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> seconds = now - start_;
-    start_ = now;
-    return seconds.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// The spec with this leaf size in place of its own; 0: unchanged.
 std::string with_leaf_size(const std::string& text, std::uint32_t leaf_size) {

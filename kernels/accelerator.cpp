@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/list_items.hpp"
+
 namespace rayreplay::kernels {
 namespace {
 
@@ -101,19 +103,6 @@ std::vector<DeviceInfo> fit_gpus(const std::vector<DeviceInfo>& devices) {
   return gpus;
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    std::string part = list.substr(begin, end - begin);
-    const std::size_t first = part.find_first_not_of(' ');
-    part = first == std::string::npos ? "" : part.substr(first, part.find_last_not_of(' ') - first + 1);
-    parts.push_back(std::move(part));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 Error no_gpu(const std::string& choice, const std::vector<DeviceInfo>& devices) {
   std::string why;
   for (const DeviceInfo& info : devices) {
@@ -141,7 +130,8 @@ std::vector<DeviceInfo> chosen(const std::string& choice, const std::vector<Devi
     return !choice.empty() && lower(info.name).find(without_prefix(lower(choice))) != std::string::npos;
   });
   std::vector<DeviceInfo> result;
-  for (const std::string& part : whole ? std::vector{choice} : split(choice)) {
+  for (const std::string& item : whole ? std::vector{choice} : list_items(choice, ',')) {
+    const std::string part = whole ? item : trimmed(item);
     const DeviceInfo& info = find(part, devices);
     if (!info.unfit.empty()) {
       throw Error(ErrorKind::Missing, {"the device cannot run the kernels: " + info.unfit, "--device " + part,

@@ -6,11 +6,9 @@
 #include <span>
 #include <vector>
 
-#include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
 
-#include "base/error.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 
 namespace rayreplay::scheduler {
@@ -22,13 +20,6 @@ using Range = tbb::blocked_range<std::size_t>;
 /// Four partial counts: equal calls in a row need not wait for each other's addition.
 constexpr std::size_t kLanes = 4;
 using Count = std::array<std::uint64_t, kLanes>;
-
-void check_warp_size(std::uint32_t warp_size) {
-  if (warp_size == 0 || warp_size > kMaxWarpSize) {
-    throw Error(ErrorKind::Usage, {"the warp size is out of range", "", fmt::format("{}", warp_size),
-                                   fmt::format("1 to {}", kMaxWarpSize), ""});
-  }
-}
 
 std::size_t shaders_of(const trace::Column<std::uint16_t>& shader) {
   if (shader.empty()) {

@@ -7,13 +7,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "base/error.hpp"
 #include "capture/trace/column.hpp"
 
 namespace rayreplay::scheduler {
 
 inline constexpr std::uint32_t kNoThread = 0xFFFF'FFFFU;
 inline constexpr std::uint32_t kMaxWarpSize = 64;
+
+/// Usage unless it is 1 to kMaxWarpSize.
+inline void check_warp_size(std::uint32_t warp_size) {
+  if (warp_size == 0 || warp_size > kMaxWarpSize) {
+    usage("the warp size is out of range", "", std::to_string(warp_size), "1 to " + std::to_string(kMaxWarpSize));
+  }
+}
 
 struct WarpAssignment {
   std::uint32_t warp_size = 32;

@@ -43,10 +43,7 @@ Extent default_warp_shape(trace::LaunchSize size, std::uint32_t warp_size) {
 }
 
 WarpGrid make_warp_grid(trace::LaunchSize size, std::uint32_t warp_size, Extent shape) {
-  if (warp_size == 0 || warp_size > kMaxWarpSize) {
-    throw Error(ErrorKind::Usage, {"the warp size is out of range", "", fmt::format("{}", warp_size),
-                                   fmt::format("1 to {}", kMaxWarpSize), ""});
-  }
+  check_warp_size(warp_size);
   if (std::uint64_t{shape.width} * shape.height != warp_size) {
     throw Error(ErrorKind::Usage,
                 {"the warp's shape does not fit the warp size", "warp", fmt::format("{}x{}", shape.width, shape.height),

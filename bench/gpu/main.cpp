@@ -145,9 +145,8 @@ std::string split_of(const kernels::Device& device) {
   std::sort(parts.rbegin(), parts.rend());
   std::string text;
   constexpr std::size_t kShown = 6;
-  constexpr double kPercent = 100;
   for (std::size_t i = 0; i < std::min(kShown, parts.size()); ++i) {
-    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", parts[i].second, kPercent * parts[i].first / all);
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", parts[i].second, 100 * parts[i].first / all);
   }
   return text;
 }
@@ -193,10 +192,9 @@ void print(const Row& row, double bandwidth) {
   }
   constexpr double kMilli = 1e3;
   constexpr double kMega = 1e6;
-  constexpr double kPercent = 100;
   fmt::print("{:<44} {:<40} {:>10.3f} {:>10.3f} {:>12.1f} M{}/s {:>7} {:>10} {:>8}\n", row.kernel, row.size,
              row.device_s * kMilli, row.wall_s * kMilli, row.items / row.device_s / kMega, row.unit,
-             row.least_bytes > 0 ? fmt::format("{:.1f} %", kPercent * row.least_bytes / row.device_s / bandwidth) : "-",
+             row.least_bytes > 0 ? fmt::format("{:.1f} %", 100 * row.least_bytes / row.device_s / bandwidth) : "-",
              row.cpu_s > 0 ? fmt::format("{:.2f}", row.cpu_s * kMilli) : "-",
              row.cpu_s > 0 ? fmt::format("{:.1f}x", row.cpu_s / row.device_s) : "-");
   std::fflush(stdout);

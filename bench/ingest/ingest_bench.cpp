@@ -19,6 +19,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "base/split_mix.hpp"
 #include "capture/ingest/ingest.hpp"
 #include "capture/instrument/probes/record.h"
 #include "capture/spool/writer.hpp"
@@ -35,14 +36,6 @@ constexpr std::uint32_t kLanes = 8;
 constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 22;
 
 std::uint64_t events_wanted = 4'000'000;
-
-/// splitmix64
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9E37'79B9'7F4A'7C15U;
-  x = (x ^ (x >> 30)) * 0xBF58'476D'1CE4'E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D0'49BB'1331'11EBU;
-  return x ^ (x >> 31);
-}
 
 /// Writes the spool piece by piece, so that the benchmark itself needs no memory.
 class Program {
@@ -103,7 +96,7 @@ class Program {
     }
     for (std::uint32_t bounce = 0; made_ < events_; ++bounce) {
       for (std::uint32_t w = 0; w < kWarps && made_ < events_; ++w) {
-        const std::uint64_t random = mixed(std::uint64_t{bounce} << 32U | w);
+        const std::uint64_t random = split_mix(std::uint64_t{bounce} << 32U | w, 0);
         const auto alive = static_cast<std::uint32_t>(random & 0xFFU) | 1U;
         chunk(RR_TRACE, 0, w, alive, 12);
         for (std::uint32_t tests = 0; tests < 3; ++tests) {
@@ -137,7 +130,7 @@ class Program {
         const std::uint32_t lane = static_cast<std::uint32_t>(std::countr_zero(left));
         // Thread; flags, sbt and miss as applications have them; floats; small ids.
         const bool real = kind == RR_TRACE ? field >= 4 : field == 1;
-        const std::uint64_t random = mixed(words_ + field * kLanes + lane);
+        const std::uint64_t random = split_mix(words_ + field * kLanes + lane, 0);
         piece_.push_back(field == 0         ? warp * kLanes + lane
                          : real             ? std::bit_cast<std::uint32_t>(static_cast<float>(random >> 40U) * 1e-4F)
                          : kind == RR_TRACE ? (field == 2 ? 0xFFU : 0U)

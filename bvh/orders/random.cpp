@@ -40,7 +40,7 @@ const VertexOrders::Registrar kRegistrar(
     {.kind = {},
      .name = "random",
      .summary = "A seeded random permutation of the vertices",
-     .text = "What a cache is worth when neighbours on the mesh are no neighbours in memory.",
+     .text = "Worst case: neighbours on the mesh are not neighbours in memory.",
      .source = "rayreplay",
      .parameters = {declare::whole("seed", 1, "", "Other seeds give other permutations.", 0)}},
     [](const Parameters& parameters) { return std::make_unique<Random>(parameters); });

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "capture/import/forms.hpp"
 #include "capture/import/line_source.hpp"
@@ -12,14 +13,6 @@ namespace rayreplay::import {
 namespace {
 
 constexpr const char* kRecordForm = "SM WARP load|store BYTES MASK ADDRESS…, one address for each lane of the mask";
-
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
-}
 
 /// The nearest name, or `otherwise`.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::string& otherwise) {
@@ -152,7 +145,7 @@ class TextReader final : public MemoryTraceReader {
     row.start = number(rest, "the start of an allocation", std::numeric_limits<std::uint64_t>::max());
     row.bytes = number(rest, "the size of an allocation", std::numeric_limits<std::uint64_t>::max());
     row.element_bytes = number32(rest, "the element size of an allocation");
-    row.name = trimmed(rest);
+    row.name = trimmed(rest, " \t");
     if (header_.allocations.size() >= kMaxAllocations) {
       lines_.fail("there are too many allocations", fmt::format("more than {}", kMaxAllocations),
                   fmt::format("at most {}", kMaxAllocations), "leave out those that no record touches");
@@ -192,7 +185,7 @@ class TextReader final : public MemoryTraceReader {
     if (key == "tool" || key == "device" || key == "application") {
       const std::size_t which = key == "tool" ? 0 : key == "device" ? 1 : 2;
       once(seen_[which]);
-      (which == 0 ? header_.tool : which == 1 ? header_.device : header_.application) = trimmed(rest);
+      (which == 0 ? header_.tool : which == 1 ? header_.device : header_.application) = trimmed(rest, " \t");
     } else if (key == "warp-size") {
       once(seen_[3]);
       header_.warp_size = number32(rest, "the warp size");

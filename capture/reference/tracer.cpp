@@ -5,7 +5,6 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include "base/json.hpp"
 #include "base/memory.hpp"
 #include "base/report_progress.hpp"
+#include "base/stopwatch.hpp"
 #include "capture/reference/accelerator.hpp"
 #include "capture/reference/camera.hpp"
 #include "capture/reference/integrator.hpp"
@@ -24,12 +24,6 @@
 
 namespace rayreplay::reference {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void require_range(const char* what, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   if (value < low || value > high) {
@@ -175,7 +169,7 @@ class Launch {
   TracerResult run(ThreadSink* sink, Progress* progress) {
     const std::uint64_t threads = std::uint64_t{options_->width} * options_->height;
     const std::uint64_t step = batch_threads(*options_, threads);
-    const auto start = Clock::now();
+    const Stopwatch watch;
     // More workers than processors would only make oneTBB complain on the error stream.
     const int processors = oneapi::tbb::info::default_concurrency();
     const int workers =
@@ -207,7 +201,7 @@ class Launch {
                                  tbb::make_filter<std::uint64_t, BatchState*>(tbb::filter_mode::parallel, trace) &
                                  tbb::make_filter<BatchState*, void>(tbb::filter_mode::serial_in_order, deliver));
     });
-    result_.trace_seconds = seconds_since(start);
+    result_.trace_seconds = watch.seconds();
     for (const auto& state : pool_.all()) {
       if (state->recorder != nullptr) {
         for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
@@ -279,9 +273,9 @@ TracerResult trace_scene(const RenderScene& scene, const TracerOptions& options,
   const Prepared prepared(scene, options);
   require_memory(std::uint64_t{options.width} * options.height * 3 * sizeof(float),
                  "the picture needs more memory than there is", "width, height", "render a smaller picture");
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const Accelerator accelerator(scene, prepared.table, {options.flatten});
-  const double build_seconds = seconds_since(start);
+  const double build_seconds = watch.seconds();
   const trace::LaunchSize size{options.width, options.height, 1};
   if (sink != nullptr) {
     sink->begin(size, {.geometry = prepared.table.several_geometries, .ray = false, .group = false});

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "ArithmeticCheck.spv.hpp"
+#include "base/split_mix.hpp"
 
 namespace rayreplay::kernels {
 namespace {
@@ -31,12 +32,8 @@ std::uint64_t bits(double value) {
   return std::bit_cast<std::uint64_t>(value);
 }
 
-/// splitmix64
 std::uint64_t next(std::uint64_t& state) {
-  state += 0x9E37'79B9'7F4A'7C15U;
-  std::uint64_t z = (state ^ (state >> 30U)) * 0xBF58'476D'1CE4'E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D0'49BB'1331'11EBU;
-  return z ^ (z >> 31U);
+  return split_mix_finish(state += kSplitMixGamma);
 }
 
 struct Operation {

@@ -20,7 +20,6 @@
 namespace rayreplay::kernels {
 
 inline constexpr std::uint32_t kMaxLruWays = 64;  ///< different numbers of ways that are counted at a time
-inline constexpr std::uint64_t kMaxLruSets = (std::uint64_t{1} << 31U) - 1;
 
 [[nodiscard]] std::uint64_t lru_bytes(std::uint64_t accesses, unsigned line_bytes);
 

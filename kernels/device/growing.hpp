@@ -1,7 +1,7 @@
 // A device buffer that grows to the largest size requested so far.
 //
-// Contract: `get`, `pointer` and `take` require an earlier `need` or `of`. Growth waits for the stream if a buffer
-// existed. Errors: DeviceError.
+// Contract: `get` and `take` require an earlier `need` or `of`. Growth waits for the stream if a buffer existed.
+// Errors: DeviceError.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,6 @@ class Growing {
   }
   [[nodiscard]] const Buffer& get() const {
     return *buffer_;
-  }
-  [[nodiscard]] Buffer* pointer() {
-    return &*buffer_;
   }
   [[nodiscard]] std::uint64_t address() const {
     return buffer_ ? buffer_->address() : 0;

@@ -6,6 +6,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/packing/curve.glsl"
 #include "kernels/packing/exact.glsl"
+#include "kernels/shaders/spread.glsl"
 
 layout(constant_id = 0) const bool kDirections = false;
 layout(constant_id = 1) const bool kHilbert = false;
@@ -74,16 +75,6 @@ uint64_t spread2(uint64_t v) {
   v = (v | (v << 4)) & 0x0F0F0F0F0F0F0F0Ful;
   v = (v | (v << 2)) & 0x3333333333333333ul;
   return (v | (v << 1)) & 0x5555555555555555ul;
-}
-
-/// Bit i goes to bit 3i; 21 bits.
-uint64_t spread3(uint64_t v) {
-  v &= 0x1FFFFFul;
-  v = (v | (v << 32)) & 0x001F00000000FFFFul;
-  v = (v | (v << 16)) & 0x001F0000FF0000FFul;
-  v = (v | (v << 8)) & 0x100F00F00F00F00Ful;
-  v = (v | (v << 4)) & 0x10C30C30C30C30C3ul;
-  return (v | (v << 2)) & 0x1249249249249249ul;
 }
 
 /// Skilling's AxestoTranspose.

@@ -3,16 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels/regrouping/place.glsl"
-
-/// Bit i goes to bit 3i; of 16 bits.
-uint64_t spread(uint value) {
-  uint64_t v = value;
-  v = (v | (v << 32)) & 0x001F00000000FFFFul;
-  v = (v | (v << 16)) & 0x001F0000FF0000FFul;
-  v = (v | (v << 8)) & 0x100F00F00F00F00Ful;
-  v = (v | (v << 4)) & 0x10C30C30C30C30C3ul;
-  return (v | (v << 2)) & 0x1249249249249249ul;
-}
+#include "kernels/shaders/spread.glsl"
 
 /// The cell among 2^bits between low and high.
 uint cell(double value, double low, double high) {
@@ -52,7 +43,7 @@ void main() {
         high = uint64BitsToDouble(long_at(push.box, 3 + axis));
       }
       const uint at = finite ? cell(point.at[axis], low, high) : (1u << push.bits) - 1;
-      code |= spread(at) << axis;
+      code |= spread3(at) << axis;
     }
     put_long(push.keys, segment, long_at(push.keys, segment) | code);
   }

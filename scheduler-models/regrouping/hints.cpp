@@ -11,6 +11,7 @@
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/parameters.hpp"
@@ -154,12 +155,11 @@ Hints file_hints(const trace::Launch& launch, const Segments& segments, const Hi
     formula::for_each_pending(launch, segments, thread, thread + 1,
                               [&](const formula::PendingCall& call) { ray = call.segment == bad ? call.ray : ray; });
     const std::uint32_t most = *std::max_element(hints.value.begin(), hints.value.end());
-    throw Error(ErrorKind::Input,
-                {fmt::format("the hint does not fit {} bit{}", source.bits, source.bits == 1 ? "" : "s"),
-                 fmt::format("{}[{}], {}, thread {}, ray {}", source.text, ray, owner, thread,
-                             ray - launch.data.ray_offset[thread]),
-                 fmt::format("{}", hints.value[bad]), fmt::format("0 to {}", limit - 1),
-                 fmt::format("take {} bits, or write smaller numbers", std::bit_width(most))});
+    throw Error(ErrorKind::Input, {"the hint does not fit " + counted(source.bits, "bit"),
+                                   fmt::format("{}[{}], {}, thread {}, ray {}", source.text, ray, owner, thread,
+                                               ray - launch.data.ray_offset[thread]),
+                                   fmt::format("{}", hints.value[bad]), fmt::format("0 to {}", limit - 1),
+                                   fmt::format("take {} bits, or write smaller numbers", std::bit_width(most))});
   }
   return hints;
 }

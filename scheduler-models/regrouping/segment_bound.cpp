@@ -4,12 +4,10 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
-#include "base/error.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 
 namespace rayreplay::scheduler {
@@ -58,10 +56,7 @@ void add(BoundSum& to, std::uint64_t warp_events, std::uint64_t calls) {
 
 SegmentBound segment_bound(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                            const Segments& segments, std::uint32_t warp_size) {
-  if (warp_size == 0 || warp_size > kMaxWarpSize) {
-    throw Error(ErrorKind::Usage, {"the warp size is out of range", "", fmt::format("{}", warp_size),
-                                   fmt::format("1 to {}", kMaxWarpSize), ""});
-  }
+  check_warp_size(warp_size);
   SegmentBound bound;
   bound.by_round.resize(segments.most_of_a_thread);
   const std::size_t calls = shaders.size() * kEventKinds;

@@ -1,11 +1,11 @@
 #include "sim/caching/cache.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <utility>
 
 #include "base/report_progress.hpp"
+#include "base/stopwatch.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/overlapped_sink.hpp"
 
@@ -70,7 +70,7 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
 
   memory::AnalysisOptions analysis_options = analysis_of(options, result, stream.coalescing, launch.size.threads());
   analysis_options.pixels = options.pixels || options.request_sums ? launch.size.threads() : 0;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   if (options.windows > 1) {
     // A second source, because the tally of the first must cover one pass only.
     memory::StreamOptions counted = stream;
@@ -91,7 +91,7 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   interleaving.progress = options.progress;
   result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, guard);
   overlapped.finish();
-  result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.stream_s = watch.seconds();
   result.options.interleaving.warp_scheduler = result.interleaved.warp_scheduler;
   result.analysis = analysis.finish();
   if (options.accelerator != nullptr) {

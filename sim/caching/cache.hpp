@@ -17,6 +17,7 @@
 
 #include "base/accelerator.hpp"
 #include "bvh/bvh.hpp"
+#include "capture/import/wait_notice.hpp"
 #include "sim/caching/hierarchy.hpp"
 #include "sim/launch/launch_schedule.hpp"
 #include "sim/machine/interleave.hpp"
@@ -81,7 +82,8 @@ struct CacheResult {
 [[nodiscard]] CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
                                     const LaunchSchedule& schedule, const CacheOptions& options);
 
-/// An imported memory trace (capture/import/memory_trace.hpp).
-[[nodiscard]] CacheResult run_cache_imported(const std::string& path, const CacheOptions& options);
+/// An imported memory trace, possibly from a named pipe; `on_wait` as for import::open_memory_trace.
+[[nodiscard]] CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,
+                                             const import::WaitNotice& on_wait = {});
 
 }  // namespace rayreplay::experiment

@@ -1,6 +1,3 @@
-#include "sim/caching/cache_import.hpp"
-
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -9,7 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/report_progress.hpp"
+#include "base/stopwatch.hpp"
 #include "capture/import/memory_trace.hpp"
+#include "sim/caching/cache.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/imported_transactions.hpp"
 #include "sim/caching/overlapped_sink.hpp"
@@ -49,10 +48,6 @@ Counted count_requests(const std::string& path, const memory::CoalesceOptions& o
 
 }  // namespace
 
-CacheResult run_cache_imported(const std::string& path, const CacheOptions& options) {
-  return run_cache_imported(path, options, {});
-}
-
 CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,
                                const import::WaitNotice& on_wait) {
   CacheResult result;
@@ -62,7 +57,7 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   memory::CoalesceOptions coalescing = options.stream.coalescing;
   coalescing.requests = wants_requests(options);
   result.options.stream.coalescing = coalescing;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Counted counted;
   if (options.windows > 1) {
     counted = count_requests(path, coalescing);
@@ -113,7 +108,7 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   if (options.windows > 1 && counted.hash != result.trace_hash) {
     throw Error(ErrorKind::Input, {"the memory trace changed while it was read", path, "", "", "run again"});
   }
-  result.stream_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.stream_s = watch.seconds();
   result.analysis = analysis.finish();
   if (options.accelerator != nullptr) {
     options.accelerator->note_cpu("cache models", "those of one cache run on the processor");

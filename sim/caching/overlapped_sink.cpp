@@ -1,5 +1,7 @@
 #include "sim/caching/overlapped_sink.hpp"
 
+#include "base/stopwatch.hpp"
+
 namespace rayreplay::experiment {
 
 OverlappedSink::~OverlappedSink() noexcept {
@@ -19,9 +21,9 @@ void OverlappedSink::take(const memory::TransactionBlock& block) {
   copy.cycles.assign(block.cycles.begin(), block.cycles.end());
   tasks_.wait();
   tasks_.run([this, &copy] {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     inner_->take(copy);
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds_ += watch.seconds();
   });
 }
 

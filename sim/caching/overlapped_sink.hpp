@@ -7,7 +7,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 
 #include <tbb/task_group.h>
 

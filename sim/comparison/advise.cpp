@@ -1,7 +1,6 @@
 #include "sim/comparison/advise.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/report_progress.hpp"
+#include "base/stopwatch.hpp"
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 #include "sim/comparison/advise_features.hpp"
@@ -289,9 +289,9 @@ AdviseResult advise(const trace::Trace& trace, const Resolved& configuration, co
     throw Error(ErrorKind::Usage, {"the number of bits of a hint is out of range", "--bits",
                                    std::to_string(options.bits), fmt::format("1 to {}", scheduler::kMaxHintBits), ""});
   }
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   AdviseResult result = Search(trace, configuration, order, options).run();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = watch.seconds();
   return result;
 }
 

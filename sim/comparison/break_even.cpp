@@ -201,9 +201,8 @@ const char* to_string(BreakEvenKind kind) {
 
 std::string to_sentence(const BreakEven& result, double hit_cost_now) {
   if (result.sampled) {
-    constexpr double kPercent = 100;
     const std::string now =
-        fmt::format("(now {:.0f}; the speed-up scatters by {:.0f} %)", hit_cost_now, kPercent * result.scatter);
+        fmt::format("(now {:.0f}; the speed-up scatters by {:.0f} %)", hit_cost_now, 100 * result.scatter);
     const double from = hit_cost_now + result.from.instructions, to = hit_cost_now + result.to.instructions;
     const std::string where =
         fmt::format("somewhere between {:.0f} and {:.0f} instructions of a closest-hit call {}", from, to, now);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 
 namespace rayreplay::experiment {
@@ -27,12 +28,7 @@ bool is_setting(std::string_view item) {
 std::vector<std::string> split_model_list(std::string_view text, const std::vector<std::string>& known) {
   std::vector<std::string> specs;
   bool takes_settings = false;
-  std::string_view rest = text;
-  for (bool more = true; more;) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    more = comma != std::string_view::npos;
-    rest = more ? rest.substr(comma + 1) : std::string_view();
+  for (const std::string& item : list_items(text, ',')) {
     if (item.empty()) {
       usage("a model's name is missing in the list", text, "NAME, or NAME:key=value, between any two commas");
     }

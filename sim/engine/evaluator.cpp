@@ -1,7 +1,6 @@
 #include "sim/engine/evaluator.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/settings/metrics.hpp"
@@ -18,13 +18,7 @@
 namespace rayreplay::experiment {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* kStoredMetrics = "metrics";
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// One result that configurations of this call need.
 struct Leaf {
@@ -248,7 +242,7 @@ class Evaluator::Impl {
 
   std::vector<Outcome> evaluate(std::span<const Settings> configurations, Accelerator* accelerator,
                                 Progress* progress) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     std::vector<Outcome> outcomes(configurations.size());
     std::vector<Asked> asked(configurations.size());
     Leaves leaves(kept_, store_);
@@ -267,7 +261,7 @@ class Evaluator::Impl {
     }
     make(leaves, asked, accelerator, progress);
     leaves.wait_for_others();
-    double shared = seconds_since(start);
+    double shared = watch.seconds();
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       if (!outcomes[i].failure) {
         fill(outcomes[i], asked[i], leaves);
@@ -359,7 +353,7 @@ class Evaluator::Impl {
     }
     Workbench bench(kept_, store_, accelerator, progress);
     for (const auto& [place, members] : ordered) {
-      const auto start = Clock::now();
+      const Stopwatch watch;
       const Stage stage = std::get<Stage>(place);
       std::vector<const Experiment*> experiments;
       for (const std::size_t index : members) {
@@ -368,7 +362,7 @@ class Evaluator::Impl {
       std::vector<Made> made;
       // Isolated: a thread that waits here must not start another call, which could wait for the claims of this one.
       tbb::this_task_arena::isolate([&] { made = bench.numbers(stage, experiments); });
-      const double each = seconds_since(start) / static_cast<double>(members.size());
+      const double each = watch.seconds() / static_cast<double>(members.size());
       for (std::size_t i = 0; i < members.size(); ++i) {
         leaves[members[i]].seconds = each;
         leaves.take(leaves[members[i]], std::move(made[i]));

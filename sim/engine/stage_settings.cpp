@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/caching/cache_parts.hpp"
@@ -48,20 +49,13 @@ std::uint32_t words(const Settings& settings, const char* key) {
   return bytes;
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  constexpr std::string_view kBlank = " \t\n";
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const auto end = text.find(separator);
-    std::string_view part = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-    const auto first = part.find_first_not_of(kBlank);
-    if (first != std::string_view::npos) {
-      part = part.substr(first, part.find_last_not_of(kBlank) - first + 1);
-      parts.emplace_back(part);
-    }
+std::vector<std::string> hints_in(std::string_view list) {
+  std::vector<std::string> hints = list_items(list, ';');
+  for (std::string& hint : hints) {
+    hint = trimmed(hint, " \t\n");
   }
-  return parts;
+  std::erase(hints, "");
+  return hints;
 }
 
 /// Calls `use(shader, key, value)` for each key of an open table.
@@ -165,10 +159,10 @@ scheduler::HintSources hints_of(const Settings& complete) {
                                      "a name of its own for each", ""});
     }
   };
-  for (const std::string& hint : split(complete.text(kHints), ';')) {
+  for (const std::string& hint : hints_in(complete.text(kHints))) {
     add(scheduler::parse_hint(hint), kHints);
   }
-  for (const std::string& hint : split(complete.text(kHintFiles), ';')) {
+  for (const std::string& hint : hints_in(complete.text(kHintFiles))) {
     add(scheduler::parse_hint_file(hint), kHintFiles);
   }
   return hints;
@@ -187,7 +181,7 @@ bvh::BvhOptions structure_of(const Settings& complete) {
 
 std::vector<std::string> hint_file_paths(std::string_view hint_files) {
   std::vector<std::string> paths;
-  for (const std::string& file : split(hint_files, ';')) {
+  for (const std::string& file : hints_in(hint_files)) {
     const auto equals = file.find('=');
     if (equals != std::string::npos) {
       paths.push_back(file.substr(equals + 1));

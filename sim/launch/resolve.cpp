@@ -44,10 +44,7 @@ std::uint32_t resolve_warp_size(const Configuration& configuration, const trace:
   if (size == 0) {
     size = trace.header.warp_size == 0 ? kDefaultWarpSize : trace.header.warp_size;
   }
-  if (size > scheduler::kMaxWarpSize) {
-    throw Error(ErrorKind::Usage, {"the warp size is out of range", "", fmt::format("{}", size),
-                                   fmt::format("1 to {}", scheduler::kMaxWarpSize), ""});
-  }
+  scheduler::check_warp_size(size);
   return size;
 }
 
@@ -68,15 +65,17 @@ std::vector<std::string> resolve_packings(const Configuration& configuration) {
 
 }  // namespace
 
-Resolved resolve(const Configuration& configuration, const trace::Trace& trace) {
-  if (configuration.launch >= trace.launches.size()) {
-    throw Error(ErrorKind::Usage,
-                {"the trace has no launch of this number", "", fmt::format("{}", configuration.launch),
-                 trace.launches.empty() ? std::string("nothing: the trace has no launches")
-                                        : fmt::format("0 to {}", trace.launches.size() - 1),
-                 ""});
+const trace::Launch& launch_of(const trace::Trace& trace, std::uint64_t launch, const std::string& where) {
+  const std::size_t launches = trace.launches.size();
+  if (launch >= launches) {
+    usage("the trace has no launch of this number", where, fmt::format("{}", launch),
+          launches == 0 ? "nothing: the trace has no launches" : fmt::format("0 to {}", launches - 1));
   }
-  const trace::Launch& launch = trace.launches[configuration.launch];
+  return trace.launches[launch];
+}
+
+Resolved resolve(const Configuration& configuration, const trace::Trace& trace) {
+  const trace::Launch& launch = launch_of(trace, configuration.launch, "");
   Resolved resolved;
   resolved.launch = configuration.launch;
   resolved.warp_size = resolve_warp_size(configuration, trace);

@@ -41,6 +41,9 @@ struct Resolved {
   std::vector<std::uint32_t> costs;  ///< cycles by shader id; empty: no costs were given
 };
 
+/// Usage, with `where`, if the trace has no launch of this number.
+[[nodiscard]] const trace::Launch& launch_of(const trace::Trace& trace, std::uint64_t launch, const std::string& where);
+
 [[nodiscard]] Resolved resolve(const Configuration& configuration, const trace::Trace& trace);
 
 }  // namespace rayreplay::experiment

@@ -1,10 +1,10 @@
 #include "sim/rays/traverse.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "base/report_progress.hpp"
+#include "base/stopwatch.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::experiment {
@@ -148,20 +148,6 @@ void add_observed(const Batch& batch, TraverseRow& row) {
   }
 }
 
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(&seconds), start_(std::chrono::steady_clock::now()) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() {
-    *seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  double* seconds_;
-  std::chrono::steady_clock::time_point start_;
-};
-
 class Runner {
  public:
   Runner(const bvh::Bvh& structure, std::uint32_t warp_size, const TraverseOptions& options, TraverseResult& result)
@@ -200,15 +186,14 @@ class Runner {
     TraverseRow& row = result_->rows[index];
     const traversal::ObservedShaders shaders(batch.observed, batch.place);
     traversal::TraceResult& traced = traced_;
-    {
-      const Stopwatch watch(row.seconds);
-      traced = model.trace(*structure_, batch.rays,
-                           {.accesses = true,
-                            .shaders = &shaders,
-                            .recycled = &traced,
-                            .accelerator = accelerator_,
-                            .on_device = &on_device_});
-    }
+    const Stopwatch watch;
+    traced = model.trace(*structure_, batch.rays,
+                         {.accesses = true,
+                          .shaders = &shaders,
+                          .recycled = &traced,
+                          .accelerator = accelerator_,
+                          .on_device = &on_device_});
+    row.seconds += watch.seconds();
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
     for (const traversal::AccessRows& block : traced.accesses.blocks) {
       add_bytes(block, row);
@@ -221,16 +206,14 @@ class Runner {
   void run_warp(const Batch& batch, const traversal::WarpTraversal& model, std::size_t index) {
     TraverseRow& row = result_->rows[index];
     const traversal::ObservedShaders shaders(batch.observed, batch.place);
-    traversal::WarpTraceResult traced;
-    {
-      const Stopwatch watch(row.seconds);
-      traced = model.trace(*structure_, batch.rays, batch.first_ray,
-                           {.warp_size = warp_size_,
-                            .accesses = true,
-                            .shaders = &shaders,
-                            .accelerator = accelerator_,
-                            .on_device = &on_device_});
-    }
+    const Stopwatch watch;
+    const traversal::WarpTraceResult traced = model.trace(*structure_, batch.rays, batch.first_ray,
+                                                          {.warp_size = warp_size_,
+                                                           .accesses = true,
+                                                           .shaders = &shaders,
+                                                           .accelerator = accelerator_,
+                                                           .on_device = &on_device_});
+    row.seconds += watch.seconds();
     add_common(batch, traced.hits, traced.counters, traced.ignored_rays, shaders.unobserved(), row);
     add_bytes(traced.accesses, row);
     for (std::size_t kind = 0; kind < traversal::kStepKinds; ++kind) {

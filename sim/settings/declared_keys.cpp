@@ -185,7 +185,7 @@ void add_input(List& list) {
   for (const Stage stage : output_stages()) {
     outputs.emplace_back(to_string(stage));
   }
-  const std::string meaning = fmt::format("What is computed: any of {}", fmt::join(outputs, ", "));
+  const std::string meaning = fmt::format("Results to compute: {}", fmt::join(outputs, ", "));
   list.text("outputs", "simt", kNoStage, meaning.c_str()).list_of(',');
 }
 
@@ -233,12 +233,12 @@ void add_structure(List& list) {
              "Maximum references of a leaf; 0: the builder's")
       .flag("--leaf-size", kStructures);
   list.real("bvh.enlarge", defaults.enlarge, "share", 0, kMaxShare, kStructure,
-            "How far the planes of leaves are pushed outward, as a share of their boxes' diagonals")
+            "Outward shift of the planes of leaves, as a share of their boxes' diagonals")
       .flag("--enlarge", kStructures);
-  list.spec("traversal.ray", "near-first", traversal::Traversal::kModelKind, kTraversal, "How a ray traverses")
+  list.spec("traversal.ray", "near-first", traversal::Traversal::kModelKind, kTraversal, "Traversal of single rays")
       .flag("--traversal", kTraversals);
   list.spec("traversal.warp", "while-while", traversal::WarpTraversal::kModelKind, kTraversal | kStream,
-            "How a warp traverses")
+            "Traversal of warps")
       .flag("--warp-traversal", kTraversals);
 }
 
@@ -263,7 +263,8 @@ void add_scheduler(List& list) {
   list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMaxSteps, kModel,
             "Visits (nodes and leaves) of a ray, the same for all")
       .flag("--steps", kSchedulers);
-  list.truth("scheduler.replay_steps", false, kModel, "Count each ray's visits in the structure (bvh.*)")
+  list.truth("scheduler.replay_steps", false, kModel,
+             "Count each ray's visits in the structure (bvh.*); the stage model then takes structure")
       .flag("--replay-steps", kSchedulers);
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "base/registry.hpp"
 #include "bvh/builder.hpp"
 #include "bvh/layout.hpp"
@@ -53,12 +54,8 @@ std::string checked_spec(const std::string& text) {
 /// Specs separated by ';', without repetitions.
 std::string spec_list(const std::string& text, const Completion& complete) {
   std::vector<std::string> specs;
-  std::string_view rest = text;
-  for (bool more = true; more;) {
-    const auto end = rest.find(';');
-    std::string spec = complete(std::string(rest.substr(0, end)));
-    more = end != std::string_view::npos;
-    rest = more ? rest.substr(end + 1) : std::string_view();
+  for (const std::string& item : list_items(text, ';')) {
+    std::string spec = complete(item);
     if (std::ranges::find(specs, spec) == specs.end()) {
       specs.push_back(std::move(spec));
     }
@@ -99,13 +96,8 @@ template <class Parse>
 std::string checked_hints(const std::string& text, Parse parse) {
   std::set<std::string> names;
   std::string result;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const auto end = rest.find(';');
-    std::string_view item = rest.substr(0, end);
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
-    item = item.substr(0, item.find_last_not_of(' ') + 1);
+  for (const std::string& written : list_items(text, ';')) {
+    const std::string item = trimmed(written);
     if (item.empty()) {
       continue;
     }
@@ -114,7 +106,7 @@ std::string checked_hints(const std::string& text, Parse parse) {
       throw Error(ErrorKind::Usage,
                   {"two hints have one name", "", "'" + name + "'", "a name of its own for each", ""});
     }
-    result += (result.empty() ? "" : ";") + std::string(item);
+    result += (result.empty() ? "" : ";") + item;
   }
   return result;
 }

@@ -9,18 +9,11 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "sim/settings/settings.hpp"
 
 namespace rayreplay::experiment {
 namespace {
-
-constexpr double kExact = 9007199254740992.0;  // 2^53: doubles hold all whole numbers up to here
-
-[[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
-                        std::string fix = "") {
-  throw Error(ErrorKind::Usage,
-              {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
-}
 
 std::string type_text(const Parameter& declared) {
   std::string type = std::holds_alternative<bool>(declared.default_value)           ? "true or false"
@@ -91,20 +84,14 @@ std::string checked_outputs(const std::string& text, const std::string& place) {
     return names;
   }();
   std::vector<std::string> given;
-  std::string_view rest = text;
-  for (bool more = true; more;) {
-    const auto comma = rest.find(',');
-    std::string_view word = rest.substr(0, comma);
-    more = comma != std::string_view::npos;
-    rest = more ? rest.substr(comma + 1) : std::string_view();
-    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
-    word = word.substr(0, word.find_last_not_of(' ') + 1);
+  for (const std::string& item : list_items(text, ',')) {
+    const std::string word = trimmed(item);
     if (std::ranges::find(kKnown, word) == kKnown.end()) {
       const std::string near = nearest(word, kKnown);
       usage("unknown output", place, fmt::format("'{}'", word), fmt::format("one of {}", fmt::join(kKnown, ", ")),
             near.empty() ? "" : "did you mean '" + near + "'?");
     }
-    given.emplace_back(word);
+    given.push_back(word);
   }
   std::string result;
   for (const std::string& word : kKnown) {
@@ -172,7 +159,8 @@ ParameterValue checked_value(const ExperimentParameter& parameter, std::string_v
       require_range(declared, *number, to_text(value), place);
       return without_sign_of_zero(value);
     }
-    if (std::holds_alternative<std::int64_t>(wanted) && std::abs(*number) < kExact && *number == std::floor(*number)) {
+    if (std::holds_alternative<std::int64_t>(wanted) && std::abs(*number) < kMaxExact &&
+        *number == std::floor(*number)) {
       require_range(declared, *number, to_text(value), place);
       return static_cast<std::int64_t>(*number);
     }

@@ -92,10 +92,7 @@ void check_replay_inputs(std::size_t shaders, std::uint32_t warp_size, const std
         {"the cost table does not fit the shaders", "shader costs", std::to_string(shader_cost.size()) + " costs",
          std::to_string(shaders) + ", one for each shader", "give a cost for every shader, in order"});
   }
-  if (warp_size == 0 || warp_size > scheduler::kMaxWarpSize) {
-    throw Error(ErrorKind::Usage, {"the warp size is out of range", "warp size", std::to_string(warp_size),
-                                   "1 to " + std::to_string(scheduler::kMaxWarpSize), ""});
-  }
+  scheduler::check_warp_size(warp_size);
 }
 
 void check_thread_replay(const std::vector<trace::Shader>& shaders, const scheduler::WarpAssignment& assignment,
@@ -134,11 +131,6 @@ ReplayResult replay(const trace::Launch& launch, const std::vector<trace::Shader
   };
   check_thread_replay(shaders, assignment, options);
   return replay_twin.run(trace::accelerator_of(options.on_device), on_cpu, launch, shaders, assignment, options);
-}
-
-std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
-                                   const scheduler::WarpAssignment& assignment, std::size_t warp, Policy policy) {
-  return kernel::replay_warp_on(*kernel::kernels().front(), launch, shaders, assignment, warp, policy);
 }
 
 namespace kernel {

@@ -102,9 +102,4 @@ inline constinit Twin<ReplayResult(const trace::Launch&, const std::vector<trace
                                    const scheduler::WarpAssignment&, const ReplayOptions&)>
     replay_twin{"replay"};
 
-/// The warp events of one warp in order: for inspection and tests.
-[[nodiscard]] std::vector<WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
-                                                 const scheduler::WarpAssignment& assignment, std::size_t warp,
-                                                 Policy policy);
-
 }  // namespace rayreplay::simt

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/caching/random_transactions.hpp"
+#include "tests/support/cache_one_by_one.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -40,7 +41,7 @@ GridResult same_as_one_by_one(const RecordedStream& stream, const std::vector<Hi
   EXPECT_EQ(grid.failures.size(), hierarchies.size());
   for (std::size_t i = 0; i < hierarchies.size(); ++i) {
     EXPECT_FALSE(grid.failures[i].has_value());
-    EXPECT_EQ(text(grid.counts[i]), text(cache_one_by_one(stream, hierarchies[i])))
+    EXPECT_EQ(text(grid.counts[i]), text(test::cache_one_by_one(stream, hierarchies[i])))
         << "hierarchy " << i << ": L1 " << to_string(hierarchies[i].l1) << " " << hierarchies[i].l1_model << ", L2 "
         << to_string(hierarchies[i].l2) << " " << hierarchies[i].l2_model
         << (hierarchies[i].l2_feed == L2Feed::All ? " all" : " misses");
@@ -161,12 +162,12 @@ TEST(CacheGrid, HierarchiesThatCannotBeFailAlone) {
   hierarchies[5].l2 = cache(std::uint64_t{1} << 30U, 0);
   const GridResult grid = cache_grid(stream, hierarchies, nullptr, nullptr);
   EXPECT_FALSE(grid.failures[0].has_value());
-  EXPECT_EQ(text(grid.counts[0]), text(cache_one_by_one(stream, hierarchies[0])));
+  EXPECT_EQ(text(grid.counts[0]), text(test::cache_one_by_one(stream, hierarchies[0])));
   for (std::size_t i = 1; i < hierarchies.size(); ++i) {
     ASSERT_TRUE(grid.failures[i].has_value()) << i;
     EXPECT_FALSE(grid.failures[i]->what.empty());
     try {
-      (void)cache_one_by_one(stream, hierarchies[i]);
+      (void)test::cache_one_by_one(stream, hierarchies[i]);
       FAIL() << i;
     } catch (const Error& error) {
       EXPECT_EQ(error.info().what, grid.failures[i]->what);

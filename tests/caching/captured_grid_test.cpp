@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/cache_one_by_one.hpp"
 #include "tests/support/captured_streams.hpp"
 
 namespace rayreplay::experiment {
@@ -52,7 +53,7 @@ TEST(CapturedGrid, HierarchiesAreThoseOfTheAnalysis) {
   }
   const GridResult grid = cache_grid(stream, hierarchies, nullptr, nullptr);
   for (std::size_t i = 0; i < hierarchies.size(); ++i) {
-    const HierarchyCounts expected = cache_one_by_one(stream, hierarchies[i]);
+    const HierarchyCounts expected = test::cache_one_by_one(stream, hierarchies[i]);
     EXPECT_FALSE(grid.failures[i].has_value());
     EXPECT_EQ(grid.counts[i].l1, expected.l1) << i;
     EXPECT_EQ(grid.counts[i].l2, expected.l2) << i;

@@ -26,7 +26,10 @@
 #include "sim/engine/stages/simt.hpp"
 #include "sim/rays/traverse.hpp"
 #include "sim/settings/metrics.hpp"
+#include "sim/settings/stage.hpp"
 #include "sim/workloads/workload.hpp"
+#include "tests/support/cache_one_by_one.hpp"
+#include "tests/support/file_bytes.hpp"
 #include "tests/support/second_path.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -260,10 +263,10 @@ TEST(Evaluator, OtherCachesSeeTheSameStream) {
   small.l1 = {16384, 128, 4, 32};
   small.l1_model = "lru:write=through,allocate=false";
   small.l2_model = "lru";
-  expect_level(outcomes[1], "l1", experiment::cache_one_by_one(stream, small).l1, 32);
+  expect_level(outcomes[1], "l1", cache_one_by_one(stream, small).l1, 32);
   EXPECT_FALSE(metric(outcomes[1], "l2_accesses")) << "a cache that is not there has no metrics";
   const experiment::HierarchyCounts without =
-      experiment::cache_one_by_one(stream, {{}, {1 << 20, 128, 16, 32}, "lru", "lru", memory::L2Feed::All});
+      cache_one_by_one(stream, {{}, {1 << 20, 128, 16, 32}, "lru", "lru", memory::L2Feed::All});
   EXPECT_EQ(metric(outcomes[2], "l2_accesses"), as_double(without.l2.accesses));
   EXPECT_FALSE(metric(outcomes[2], "l1_accesses"));
   EXPECT_NE(metric(outcomes[0], "l1_hit_rate"), metric(outcomes[1], "l1_hit_rate"));
@@ -545,6 +548,21 @@ TEST(Evaluator, KnownAnswersOfWorkloadsAreFound) {
     }
   }
   EXPECT_GT(known, 0U);
+}
+
+TEST(Stages, TheirTableInTheManualSaysWhatTheyTake) {
+  const std::string manual = read_bytes(RAYREPLAY_SOURCE_DIR "/docs/stages.md");
+  for (const experiment::StageInfo& info : experiment::all_stages()) {
+    std::string taken;
+    for (const std::string& name : info.takes) {
+      taken += (taken.empty() ? "`" : ", `") + name + "`";
+    }
+    for (const auto& [name, key] : info.takes_if) {
+      taken += "; with `" + key + "`: `" + name + "`";
+    }
+    const std::string row = "\n| `" + info.name + "` | " + (taken.empty() ? "" : taken + " |");
+    EXPECT_NE(manual.find(row), std::string::npos) << "docs/stages.md needs the row" << row;
+  }
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class Listing : public testing::Test {
     std::string text;
     for (std::size_t warp = 0; warp < schedule.warps(); ++warp) {
       text +=
-          test::listing(simt::replay_warp(segments, plan_.shaders(), assignment, warp, simt::Policy::StageMajority), 4);
+          test::listing(test::replay_warp(segments, plan_.shaders(), assignment, warp, simt::Policy::StageMajority), 4);
     }
     return text;
   }

@@ -14,7 +14,7 @@ using trace::ShaderStage;
 std::string replayed(const trace::Launch& launch, const std::vector<trace::Shader>& shaders, Policy policy) {
   const auto lanes = static_cast<std::uint32_t>(launch.data.threads());
   const auto assignment = test::linear_assignment(lanes, lanes);
-  const std::string text = test::listing(simt::replay_warp(launch, shaders, assignment, 0, policy), lanes);
+  const std::string text = test::listing(test::replay_warp(launch, shaders, assignment, 0, policy), lanes);
   for (const simt::kernel::Kernel* kernel : simt::kernel::kernels()) {
     EXPECT_EQ(test::listing(simt::kernel::replay_warp_on(*kernel, launch, shaders, assignment, 0, policy), lanes), text)
         << kernel->name;

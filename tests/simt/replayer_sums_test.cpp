@@ -98,7 +98,7 @@ TEST_P(Sums, ThreadsSeeTheEventsThatTheyTookPartIn) {
     const auto result = simt::replay(launch, shaders, assignment, options);
     std::vector<Tally> expected(1000);
     for (std::size_t warp = 0; warp < assignment.warps(); ++warp) {
-      for (const auto& event : simt::replay_warp(launch, shaders, assignment, warp, policy)) {
+      for (const auto& event : test::replay_warp(launch, shaders, assignment, warp, policy)) {
         const auto lanes = static_cast<std::uint64_t>(std::popcount(event.mask));
         for (std::size_t lane = 0; lane < 32; ++lane) {
           if ((event.mask >> lane & 1) != 0) {
@@ -242,7 +242,7 @@ TEST(Refused, AnAssignmentOfAnotherLaunch) {
 
 TEST(Refused, AWarpThatIsNotThere) {
   EXPECT_EQ(error_of([] {
-              (void)simt::replay_warp(test::LaunchBuilder({3, 1, 1}).build(), test::shaders_of_all_stages(2),
+              (void)test::replay_warp(test::LaunchBuilder({3, 1, 1}).build(), test::shaders_of_all_stages(2),
                                       test::linear_assignment(3, 2), 2, Policy::MinShader);
             }).kind(),
             ErrorKind::Usage);

@@ -42,6 +42,13 @@ inline scheduler::WarpAssignment shuffled_assignment(std::uint64_t threads, std:
   return assignment;
 }
 
+/// The warp events of one warp, in order.
+inline std::vector<simt::WarpEvent> replay_warp(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
+                                                const scheduler::WarpAssignment& assignment, std::size_t warp,
+                                                simt::Policy policy) {
+  return simt::kernel::replay_warp_on(*simt::kernel::kernels().front(), launch, shaders, assignment, warp, policy);
+}
+
 /// One line an event: "Intersection 1 1100", lane 0 first.
 inline std::string listing(const std::vector<simt::WarpEvent>& events, std::uint32_t warp_size) {
   std::string text;

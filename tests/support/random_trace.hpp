@@ -11,19 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "base/split_mix.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::test {
 
-/// splitmix64
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t bits() {
-    std::uint64_t z = (state_ += 0x9E37'79B9'7F4A'7C15U);
-    z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBU;
-    return z ^ (z >> 31);
+    return split_mix_finish(state_ += kSplitMixGamma);
   }
   /// 0 … count − 1
   std::uint32_t below(std::uint64_t count) {

@@ -21,7 +21,7 @@ const WarpTraversals::Registrar kRegistrar(
     {.kind = {},
      .name = "speculative-while-while",
      .summary = "While-while in which lanes with a leaf search on while others still need one",
-     .text = "The leaf is put off, at most one a lane; a second leaf makes the lane wait. What is visited ahead is "
+     .text = "The leaf is put off, at most one a lane; a second leaf makes the lane wait. Speculative visits are "
              "lost if the leaf's hit lies in front of it, but the lane would have been idle. Speculation stays within "
              "a level: a lane does not leave an instance before its leaf there is done.",
      .source = "Aila and Laine, \"Understanding the Efficiency of Ray Traversal on GPUs\", HPG 2009",

@@ -141,7 +141,7 @@ std::vector<std::string> left_out(const import::NvbitTally& tally) {
   std::vector<std::string> lines;
   const auto add = [&](std::uint64_t count, const std::string& what) {
     if (count > 0) {
-      lines.push_back(fmt::format("left out: {} {}", output::with_separators(count), what));
+      lines.push_back(fmt::format("left out: {} {}", with_separators(count), what));
     }
   };
   add(tally.shared, "accesses to shared memory");

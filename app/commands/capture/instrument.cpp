@@ -18,6 +18,7 @@
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/json.hpp"
 
 namespace rayreplay::app {
@@ -122,7 +123,7 @@ instrument::Options resolve(const InstrumentArguments& options) {
 }
 
 std::vector<std::uint32_t> read_module(const std::string& path) {
-  const std::string bytes = read_file(path, kMaxModuleBytes);
+  const std::string bytes = read_text_file(path, kMaxModuleBytes);
   if (bytes.size() % sizeof(std::uint32_t) != 0) {
     throw Error(ErrorKind::Input, {"the file is no SPIR-V module", path, counted(bytes.size(), "byte"),
                                    "a multiple of 4", "give a binary module, as glslangValidator -V writes"});

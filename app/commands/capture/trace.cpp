@@ -101,7 +101,7 @@ void log_summary(const reference::TracerResult& result, const TraceArguments& op
   const std::uint64_t events = std::accumulate(result.events.begin(), result.events.end(), std::uint64_t{0});
   std::string text = "rayreplay: traced " + counted(result.rays, "ray");
   if (result.occlusion_rays > 0) {
-    text += fmt::format(" ({} of them for occlusion)", output::with_separators(result.occlusion_rays));
+    text += fmt::format(" ({} of them for occlusion)", with_separators(result.occlusion_rays));
   }
   text += fmt::format(", {}, in {:.2f} s (structure built in {:.2f} s)", counted(events, "event"), result.trace_seconds,
                       result.build_seconds);

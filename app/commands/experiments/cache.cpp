@@ -27,7 +27,7 @@
 #include "base/keep_memory.hpp"
 #include "base/output_file.hpp"
 #include "capture/import/memory_trace.hpp"
-#include "sim/caching/cache_import.hpp"
+#include "sim/caching/cache.hpp"
 #include "sim/caching/memory_export.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/reuse.hpp"
@@ -108,10 +108,6 @@ Settings told_settings(const CacheArguments& given, Settings settings, const Cac
   return given.experiment.read_of(settings, resolved);
 }
 
-void warn(const std::string& text) {
-  console::warn("{}", text);
-}
-
 /// Notes on sums by pixel of an imported trace: missing data, and pixels that share a row.
 void log_frame(const CacheResult& result) {
   if (result.scheduled || !result.options.pixels) {
@@ -124,18 +120,17 @@ void log_frame(const CacheResult& result) {
     return;
   }
   if (result.beyond_frame > 0) {
-    warn(fmt::format(
+    console::warn(
         "in no sum by pixel: {} of lanes to elements of a frame buffer behind pixel {} of the frame ({} x {})",
         counted(result.beyond_frame, "access", "accesses"), result.size.threads() - 1, result.size.width,
-        result.size.height));
+        result.size.height);
   }
   const auto buffers =
       std::ranges::count(result.allocations.rows(), memory::DataKind::FrameBuffer, &memory::Allocation::kind);
   if (buffers > 1) {
-    warn(
-        fmt::format("the memory trace has {} frame buffers: a pixel's sums are those of its element in all of them "
-                    "together",
-                    buffers));
+    console::warn(
+        "the memory trace has {} frame buffers: a pixel's sums are those of its element in all of them together",
+        buffers);
   }
 }
 
@@ -154,22 +149,22 @@ void log_distances(const CacheResult& result) {
 
 void log_result(const CacheResult& result) {
   for (const std::string& line : describe(result.ignored)) {
-    warn("ignored: " + line);
+    console::warn("ignored: {}", line);
   }
   if (result.tally.ignored_rays > 0) {
-    warn(fmt::format("ignored: {} of {}: no direction, not finite, or t_min above t_max", result.tally.ignored_rays,
-                     counted(result.tally.rays, "ray")));
+    console::warn("ignored: {} of {}: no direction, not finite, or t_min above t_max", result.tally.ignored_rays,
+                  counted(result.tally.rays, "ray"));
   }
   if (result.tally.unobserved > 0) {
-    warn(fmt::format("not in the trace, and counted as not accepted: {} that shaders decide on",
-                     counted(result.tally.unobserved, "candidate")));
+    console::warn("not in the trace, and counted as not accepted: {} that shaders decide on",
+                  counted(result.tally.unobserved, "candidate"));
   }
   if (result.analysis.unallocated > 0) {
-    warn(fmt::format("outside every allocation, and counted as unallocated: {} of {}", result.analysis.unallocated,
-                     counted(result.analysis.requests, "request")));
+    console::warn("outside every allocation, and counted as unallocated: {} of {}", result.analysis.unallocated,
+                  counted(result.analysis.requests, "request"));
   }
   if (!result.scheduled && result.analysis.transactions == 0) {
-    warn("the memory trace has no records: every result is zero");
+    console::warn("the memory trace has no records: every result is zero");
   }
   log_frame(result);
   log_distances(result);
@@ -177,8 +172,8 @@ void log_result(const CacheResult& result) {
     console::note("schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note);
   }
   if (result.scheduled && result.warp_size != result.machine.warp_size) {
-    warn(fmt::format("warps have {} here, on the machine {} {}", counted(result.warp_size, "lane"), result.machine.name,
-                     result.machine.warp_size));
+    console::warn("warps have {} here, on the machine {} {}", counted(result.warp_size, "lane"), result.machine.name,
+                  result.machine.warp_size);
   }
   if (result.stream_s > 0) {
     console::tell("{:.1f} million transactions in {:.2f} s, {:.2f} s of them in the caches",
@@ -269,7 +264,7 @@ void log_unused_keys(const CacheArguments& options, const Settings& settings) {
     }
   }
   if (!unused.empty()) {
-    warn(fmt::format("what does not apply to an imported memory trace is not used: {}", fmt::join(unused, "; ")));
+    console::warn("what does not apply to an imported memory trace is not used: {}", fmt::join(unused, "; "));
   }
 }
 

@@ -82,11 +82,6 @@ const char* to_string(Verdict verdict) {
   return "failed";
 }
 
-/// The stage with the metrics of an output.
-experiment::Stage stage_of(const std::string& output) {
-  return experiment::stage(output);
-}
-
 /// True if a key that affects `stage` has a non-default value.
 bool differ(const Settings& one, const Settings& other, experiment::Stage stage) {
   const auto has_other = [stage](const Settings& first, const Settings& second) {
@@ -126,7 +121,7 @@ Question make_question(const std::string& workload, const KnownAnswer& known, co
     settings.set_text(assignment, "--set");
   }
   const Settings changed = complete(settings);
-  return {workload, known, changed, differ(as_known, changed, stage_of(output))};
+  return {workload, known, changed, differ(as_known, changed, experiment::stage(output))};
 }
 
 /// Specs of the command line, or every generator's examples.
@@ -199,7 +194,7 @@ void leave_out_strangers(std::vector<Question>& questions, const MicrobenchArgum
     bool wanted = false, found = false;
     for (Question& question : questions) {
       const std::vector<trace::Shader>& all = by_workload[question.workload];
-      const experiment::Stage stage = stage_of(experiment::find_metric(question.known.metric).output);
+      const experiment::Stage stage = experiment::stage(experiment::find_metric(question.known.metric).output);
       if ((shader.read_by & experiment::bit(stage)) == 0) {
         continue;
       }

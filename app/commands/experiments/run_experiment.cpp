@@ -16,6 +16,7 @@
 #include "app/console/progress.hpp"
 #include "app/report/context/experiment_table.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/progress.hpp"
@@ -41,7 +42,7 @@ struct RunExperimentArguments {
 experiment::Settings complete_settings(const RunExperimentArguments& options) {
   experiment::Settings settings;
   if (!options.path.empty()) {
-    settings = experiment::parse_experiment(read_file(options.path, kMaxExperimentBytes), options.path,
+    settings = experiment::parse_experiment(read_text_file(options.path, kMaxExperimentBytes), options.path,
                                             std::filesystem::path(options.path).parent_path().string());
   }
   for (const std::string& assignment : options.assignments) {

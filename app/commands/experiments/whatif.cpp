@@ -19,6 +19,7 @@
 #include "app/report/packings/whatif_report.hpp"
 #include "app/report/packings/whatif_table.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "sim/comparison/model_list.hpp"
@@ -94,7 +95,7 @@ int compare_packings(const WhatifArguments& options, const Settings& settings,
   const std::string image = options.image.empty() ? std::string() : read_png(options.image);
   std::optional<report::Published> published;
   if (!options.compare.empty()) {
-    published = report::parse_published(read_file(options.compare, kMaxPublishedBytes), options.compare);
+    published = report::parse_published(read_text_file(options.compare, kMaxPublishedBytes), options.compare);
   }
 
   const std::unique_ptr<Accelerator> accelerator = options.device.open();

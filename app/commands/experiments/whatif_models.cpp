@@ -19,6 +19,7 @@
 #include "app/report/models/schedule_file.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/parameters.hpp"
@@ -118,7 +119,7 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
 }  // namespace
 
 std::string read_png(const std::string& path) {
-  std::string bytes = read_file(path, kMaxImageBytes);
+  std::string bytes = read_text_file(path, kMaxImageBytes);
   if (!bytes.starts_with(kPngSignature)) {
     throw Error(ErrorKind::Input, {"the picture is not a PNG file", path, "", "the picture that was rendered", ""});
   }

@@ -1,6 +1,5 @@
 #include "app/commands/options/device_option.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -9,6 +8,7 @@
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "kernels/accelerator.hpp"
 #include "kernels/device/device_list.hpp"
 
@@ -81,11 +81,7 @@ std::vector<std::unique_ptr<Accelerator>> DeviceOption::open_each(std::uint32_t 
       choices.push_back(device);
     }
   } else {
-    for (std::size_t begin = 0; begin <= choice_.size();) {
-      const std::size_t end = std::min(choice_.find(',', begin), choice_.size());
-      choices.push_back(choice_.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    choices = list_items(choice_, ',');
   }
   std::vector<std::unique_ptr<Accelerator>> result;
   for (std::size_t i = 0; i < choices.size(); ++i) {

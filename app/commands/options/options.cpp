@@ -233,8 +233,4 @@ std::uint64_t parse_bytes(const std::string& text, const std::string& option) {
   return number << static_cast<unsigned>(shift);
 }
 
-std::string read_file(const std::string& path, std::uint64_t max_bytes) {
-  return read_text_file(path, max_bytes);
-}
-
 }  // namespace rayreplay::app

@@ -101,7 +101,4 @@ void log_not_captured(const trace::Header& header);
 /// "4096", "512MiB", "8GiB": at least 1. Usage errors name `option`.
 [[nodiscard]] std::uint64_t parse_bytes(const std::string& text, const std::string& option);
 
-/// A whole small text file. Input if it cannot be read or is larger than `max_bytes`.
-[[nodiscard]] std::string read_file(const std::string& path, std::uint64_t max_bytes);
-
 }  // namespace rayreplay::app

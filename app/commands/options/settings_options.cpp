@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
+#include "base/list_items.hpp"
 #include "base/text.hpp"
 #include "sim/sweep/definition/paths.hpp"
 
@@ -44,19 +46,15 @@ std::string help_of(const ExperimentParameter& parameter, const std::string& own
 }
 
 /// "A=1,B=2": values of an open table. The last '=' counts: a shader's name may hold others.
-void set_open(Settings& settings, const ExperimentParameter& parameter, std::string_view list) {
+void set_open(Settings& settings, const ExperimentParameter& parameter, const std::string& list) {
   const std::string table = parameter.declared.name.substr(0, parameter.declared.name.size() - 1);
-  for (bool more = true; more;) {
-    const auto comma = list.find(',');
-    const std::string_view item = list.substr(0, comma);
-    more = comma != std::string_view::npos;
-    list = more ? list.substr(comma + 1) : std::string_view();
+  for (const std::string& item : list_items(list, ',')) {
     const auto equals = item.rfind('=');
-    if (equals == std::string_view::npos || equals == 0) {
+    if (equals == std::string::npos || equals == 0) {
       throw Error(ErrorKind::Usage, {"a cost is not of the form SHADER=VALUE", parameter.flag,
                                      fmt::format("'{}'", item), parameter.type, ""});
     }
-    settings.set(table + std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)), parameter.flag);
+    settings.set(table + item.substr(0, equals), item.substr(equals + 1), parameter.flag);
   }
 }
 
@@ -135,7 +133,7 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     settings.set(key, value, "");
   }
   for (const std::string& file : files_) {
-    const Settings read = experiment::parse_experiment(read_file(file, kMaxExperimentBytes), file,
+    const Settings read = experiment::parse_experiment(read_text_file(file, kMaxExperimentBytes), file,
                                                        std::filesystem::path(file).parent_path().string());
     for (const auto& [key, setting] : read.all()) {
       settings.set(key, setting.value, setting.where);

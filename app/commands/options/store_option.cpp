@@ -12,10 +12,6 @@ namespace {
 constexpr const char* kStoreGroup = "Store";
 constexpr const char* kNone = "none";
 
-void tell(const std::string& line) {
-  console::note("{}", line);
-}
-
 /// True if the path, or a parent of it, exists and is not a folder.
 bool is_file_or_below(std::filesystem::path path) {
   std::error_code ignored;
@@ -42,7 +38,7 @@ experiment::StoreOptions StoreOption::options() const {
   return {folder_ == kNone  ? std::filesystem::path()
           : folder_.empty() ? experiment::default_store_folder()
                             : std::filesystem::path(folder_),
-          parse_bytes(size_, "--store-size"), tell};
+          parse_bytes(size_, "--store-size"), [](const std::string& line) { console::note("{}", line); }};
 }
 
 std::unique_ptr<experiment::Store> StoreOption::open() const {
@@ -57,7 +53,7 @@ std::unique_ptr<experiment::Store> StoreOption::open() const {
     if (error.kind() != ErrorKind::Output || is_file_or_below(chosen.folder)) {
       throw;
     }
-    tell(std::string("nothing is kept between runs: ") + error.what());
+    console::note("nothing is kept between runs: {}", error.what());
     return nullptr;
   }
 }

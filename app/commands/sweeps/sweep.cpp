@@ -25,6 +25,7 @@
 #include "app/console/signals.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
 #include "base/memory.hpp"
@@ -213,16 +214,15 @@ int dry_run(const SweepArguments& options, const sweep::Plan& plan, const std::s
     return 0;
   }
   std::string text = fmt::format("sweep      {}\naxes       {}\nruns       {}", text::printable(options.path),
-                                 text::printable(axes_text(plan)), output::with_separators(plan.runs()));
-  text += plan.dropped() > 0
-              ? fmt::format(" ({} more dropped by conditions)\n", output::with_separators(plan.dropped()))
-              : std::string("\n");
+                                 text::printable(axes_text(plan)), with_separators(plan.runs()));
+  text += plan.dropped() > 0 ? fmt::format(" ({} more dropped by conditions)\n", with_separators(plan.dropped()))
+                             : std::string("\n");
   if (wanted != plan.runs()) {
-    text += fmt::format("asked for  {}\n", output::with_separators(wanted));
+    text += fmt::format("asked for  {}\n", with_separators(wanted));
   }
   text += fmt::format("finished   {} in {}\nunits      {}\nmemory     about {} for the largest run\n\n",
-                      output::with_separators(finished), text::printable(database),
-                      output::with_separators(plan.units().size()), output::bytes_text(forecast.run_memory_bytes));
+                      with_separators(finished), text::printable(database), with_separators(plan.units().size()),
+                      output::bytes_text(forecast.run_memory_bytes));
   text += output::to_text(stages);
   if (forecast.runs_not_judged > 0) {
     text += fmt::format(
@@ -244,7 +244,7 @@ void require_yes(const SweepArguments& options, std::uint64_t wanted) {
   if (!options.yes && wanted > kAskAbove) {
     throw Error(ErrorKind::Usage,
                 {"the sweep is a large one", options.path, counted(wanted, "run"),
-                 fmt::format("at most {} without --yes", output::with_separators(kAskAbove)),
+                 fmt::format("at most {} without --yes", with_separators(kAskAbove)),
                  "add --yes to run it; --dry-run prints an estimate, and --stop-after N runs a part"});
   }
 }
@@ -263,11 +263,11 @@ struct Kept {
 void tell_end(const SweepArguments& options, const sweep::SweepReport& report, const std::string& database,
               const sweep::Definition& definition, const Kept& kept) {
   const sweep::Standing& standing = report.standing;
-  std::string line = fmt::format("{} of {} {} in {}", output::with_separators(standing.done),
-                                 counted(standing.total, "run"), standing.done == 1 ? "is" : "are", database);
+  std::string line = fmt::format("{} of {} {} in {}", with_separators(standing.done), counted(standing.total, "run"),
+                                 standing.done == 1 ? "is" : "are", database);
   if (kept.failed > 0) {
-    line += fmt::format(" ({} failed", output::with_separators(kept.failed));
-    line += standing.failed > 0 ? fmt::format(", {} of them now)", output::with_separators(standing.failed)) : ")";
+    line += fmt::format(" ({} failed", with_separators(kept.failed));
+    line += standing.failed > 0 ? fmt::format(", {} of them now)", with_separators(standing.failed)) : ")";
   }
   line += " after " + duration_text(standing.seconds);
   switch (report.end) {
@@ -403,7 +403,7 @@ class SweepCommand {
     runner_.shards = shard_.count;
     runner_.retry_errors = options_.retry_errors;
     runner_.most_now = options_.stop_after;
-    text_ = read_file(options_.path, kMaxSweepBytes);
+    text_ = read_text_file(options_.path, kMaxSweepBytes);
     sweep::Definition definition = read_definition(options_, text_);
     if (team() != nullptr && shard_.count > 1) {
       throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",

@@ -11,7 +11,6 @@ using experiment::CacheResult;
 using memory::ReuseHistogram;
 using memory::SampledPoint;
 
-constexpr double kPercent = 100;
 constexpr double kMinSampledLines = 10;  // smallest size that a sample resolves
 
 }  // namespace
@@ -63,10 +62,10 @@ std::string sampled_sizes_text(const CacheResult& result) {
     if (!point) {
       continue;
     }
-    const std::string error = point->error < 0 ? "" : fmt::format(" ± {:.2f}", kPercent * point->error);
+    const std::string error = point->error < 0 ? "" : fmt::format(" ± {:.2f}", 100 * point->error);
     text +=
-        fmt::format("{}{} {:.2f}{} %{}", text.empty() ? "" : ", ", kLevelNames[level], kPercent * point->miss_ratio,
-                    error, is_resolved(result, point->lines) ? "" : " (too small for the rate: below 10 / rate lines)");
+        fmt::format("{}{} {:.2f}{} %{}", text.empty() ? "" : ", ", kLevelNames[level], 100 * point->miss_ratio, error,
+                    is_resolved(result, point->lines) ? "" : " (too small for the rate: below 10 / rate lines)");
   }
   return text;
 }

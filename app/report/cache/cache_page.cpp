@@ -28,7 +28,6 @@ using pictures::Plot;
 using pictures::PlotPoint;
 using pictures::PlotSeries;
 
-constexpr double kPercent = 100;
 constexpr double kKibi = 1024;
 constexpr std::size_t kCurvePoints = 200;
 constexpr double kBinsPerOctave = 2;
@@ -81,8 +80,8 @@ void add_curves(std::vector<Chart>& charts, const CacheResult& result) {
     }
     PlotSeries one = line_of(kLevelNames[level], level + 1);
     const auto add = [&one](double size, const memory::SampledPoint& point) {
-      one.points.push_back({size, kPercent * point.miss_ratio});
-      one.spread.push_back(kPercent * std::max(point.error, 0.0));
+      one.points.push_back({size, 100 * point.miss_ratio});
+      one.spread.push_back(100 * std::max(point.error, 0.0));
     };
     for (const memory::SampledPoint& point : level_curve(result, level, kCurvePoints)) {
       add(static_cast<double>(point.lines) * line_kib(found), point);
@@ -93,14 +92,14 @@ void add_curves(std::vector<Chart>& charts, const CacheResult& result) {
       if (!one.points.empty() && one.points.back().x < size) {
         add(size, *there);
       }
-      one.ring = {size, kPercent * there->miss_ratio};
+      one.ring = {size, 100 * there->miss_ratio};
     }
     if (!is_sampled(result)) {
       one.spread.clear();
     }
     plot.series.push_back(std::move(one));
   }
-  add_chart(charts, std::move(plot), {.high_y = kPercent});
+  add_chart(charts, std::move(plot), {.high_y = 100});
 }
 
 /// Counts by half octaves of distance + 1, in percent of all accesses; at each bin's middle.
@@ -116,7 +115,7 @@ std::vector<PlotPoint> half_octaves(const ReuseHistogram& histogram) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] > 0) {
       points.push_back({std::exp2((static_cast<double>(i) + 0.5) / kBinsPerOctave),
-                        kPercent * counts[i] / static_cast<double>(histogram.accesses())});
+                        100 * counts[i] / static_cast<double>(histogram.accesses())});
     }
   }
   return points;
@@ -136,11 +135,11 @@ void add_distances(std::vector<Chart>& charts, const CacheResult& result) {
     one.points = half_octaves(histogram);
     plot.series.push_back(std::move(one));
     cold += fmt::format("{}{}: {:.3g} %", cold.empty() ? "" : ", ", kLevelNames[level],
-                        kPercent * static_cast<double>(histogram.cold()) / static_cast<double>(histogram.accesses()));
+                        100 * static_cast<double>(histogram.cold()) / static_cast<double>(histogram.accesses()));
   }
   plot.note = "Half an octave a point, share of all accesses. First touches are not shown (" + cold + ")." +
               sampled_note(result);
-  add_chart(charts, std::move(plot), {.high_y = kPercent});
+  add_chart(charts, std::move(plot), {.high_y = 100});
 }
 
 /// Hit rates and traffic over time.
@@ -158,14 +157,14 @@ void add_windows(std::vector<Chart>& charts, const CacheResult& result) {
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const memory::LevelSums sums = all_kinds(windows[i].levels[level]);
       if (sums.accesses > 0) {
-        one.points.push_back({static_cast<double>(i), kPercent * sums.hit_rate()});
+        one.points.push_back({static_cast<double>(i), 100 * sums.hit_rate()});
       }
     }
     if (has_level(result, level)) {
       rates.series.push_back(std::move(one));
     }
   }
-  add_chart(charts, std::move(rates), {.whole_x = true, .high_y = kPercent});
+  add_chart(charts, std::move(rates), {.whole_x = true, .high_y = 100});
   Plot traffic{.title = "DRAM traffic over time",
                .note = "What the last level fetched and wrote in each window.",
                .x = {.title = "time window"},
@@ -226,7 +225,7 @@ BarPlot kinds_chart(const CacheResult& result) {
       const MissSplit known = split.value_or(MissSplit{});
       const std::array parts = {from_fixed(sums.hits), known.conflict, known.capacity, known.cold, split ? 0 : misses};
       for (std::size_t i = 0; i < parts.size(); ++i) {
-        chart.series[i].values.push_back(kPercent * parts[i] / all);
+        chart.series[i].values.push_back(100 * parts[i] / all);
       }
     }
   }
@@ -242,13 +241,13 @@ void add_sms(std::vector<Chart>& charts, const CacheResult& result) {
   for (std::size_t sm = 0; sm < result.analysis.total.sms.size(); ++sm) {
     const memory::LevelSums& sums = result.analysis.total.sms[sm][memory::kL1];
     if (sums.accesses > 0) {
-      one.points.push_back({static_cast<double>(sm), kPercent * sums.hit_rate()});
+      one.points.push_back({static_cast<double>(sm), 100 * sums.hit_rate()});
     }
   }
   if (has_level(result, memory::kL1) && one.points.size() > 1) {
     plot.series.push_back(std::move(one));
   }
-  add_chart(charts, std::move(plot), {.whole_x = true, .high_y = kPercent});
+  add_chart(charts, std::move(plot), {.whole_x = true, .high_y = 100});
 }
 
 Facts facts_of(const CacheContext& context) {

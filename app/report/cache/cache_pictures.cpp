@@ -21,7 +21,6 @@ using pictures::Colormap;
 using pictures::HeatMap;
 
 constexpr float kNoData = std::numeric_limits<float>::quiet_NaN();
-constexpr double kPercent = 100;
 constexpr std::uint32_t kMaxMultiples = 36;  // windows with a picture of their own
 constexpr std::uint32_t kGap = 4;            // values between two pictures
 
@@ -63,7 +62,7 @@ Picture rate_picture(const CacheResult& result, const std::vector<PixelSums>& su
   };
   const PixelMap map = make_map(result, sums, [&](const PixelSums& pixel) {
     return requests(pixel) == 0 ? static_cast<double>(kNoData)
-                                : kPercent * hits(pixel) / static_cast<double>(requests(pixel));
+                                : 100 * hits(pixel) / static_cast<double>(requests(pixel));
   });
   double all = 0, found = 0;
   for (const PixelSums& pixel : sums) {
@@ -72,10 +71,10 @@ Picture rate_picture(const CacheResult& result, const std::vector<PixelSums>& su
   }
   HeatMap heat = heat_map(map, colormap);
   heat.title = fmt::format("{} hit rate per pixel", kLevelNames[level]);
-  heat.note = fmt::format("all pixels: {:.2f} %", all > 0 ? kPercent * found / all : 0.0);
+  heat.note = fmt::format("all pixels: {:.2f} %", all > 0 ? 100 * found / all : 0.0);
   heat.unit = level == memory::kL1 ? "hits of the requests that the pixel's thread made (%)"
                                    : "hits of the requests that reached the L2 (%)";
-  heat.high = kPercent;
+  heat.high = 100;
   return {level == memory::kL1 ? kL1File : kL2File,
           level == memory::kL1 ? "L1 hit rate over the requests of the pixel's threads."
           : has_level(result, memory::kL1)

@@ -192,7 +192,7 @@ std::string cache_sentences(const CacheResult& result) {
     text += fmt::format(
         "{} cycles ({:.3f} ms at {:.0f} MHz); loads served by L1 {:.1f} %, an outstanding miss {:.1f} %, "
         "L2 {:.1f} %, DRAM {:.1f} %; load units wait for a free MSHR in {:.1f} % of SM-cycles\n",
-        output::with_separators(interleaved.cycles), summary.milliseconds, result.machine.clock_mhz,
+        with_separators(interleaved.cycles), summary.milliseconds, result.machine.clock_mhz,
         100 * share(interleaved.l1_hits, summary.loads), 100 * share(interleaved.merged, summary.loads),
         100 * share(interleaved.l2_hits, summary.loads), 100 * share(interleaved.dram, summary.loads),
         100 * share(interleaved.stalled_cycles, interleaved.cycles * result.machine.sms));

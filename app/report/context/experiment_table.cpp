@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/context/provenance.hpp"
+#include "base/count_text.hpp"
 #include "base/text.hpp"
 #include "sim/settings/metrics.hpp"
 
@@ -18,8 +19,6 @@ using experiment::Metric;
 using experiment::Outcome;
 using experiment::Settings;
 using experiment::StageForecast;
-
-constexpr double kExact = 9007199254740992.0;  // 2^53
 
 const char* goal_text(Goal goal) {
   return goal == Goal::More ? "more" : goal == Goal::Less ? "less" : "";
@@ -49,11 +48,11 @@ std::string metric_text(double value, const std::string& unit) {
   if (unit == "share") {
     return fmt::format("{:.2f} %", value * 100);
   }
-  if (value == std::floor(value) && value >= 0 && value < kExact) {
-    return output::with_separators(static_cast<std::uint64_t>(value));
+  if (value == std::floor(value) && value >= 0 && value < kMaxExact) {
+    return with_separators(static_cast<std::uint64_t>(value));
   }
   constexpr double kLarge = 1000;
-  return std::abs(value) >= kLarge ? output::with_separators(static_cast<std::uint64_t>(std::llround(std::abs(value))))
+  return std::abs(value) >= kLarge ? with_separators(static_cast<std::uint64_t>(std::llround(std::abs(value))))
                                          .insert(0, value < 0 ? "-" : "")
                                    : fmt::format("{:.4g}", value);
 }

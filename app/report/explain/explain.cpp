@@ -82,7 +82,7 @@ std::string geometry_name(const Explanation& explanation, const traversal::Objec
 
 void add_counted(std::vector<std::string>& lines, std::uint64_t count, const char* what) {
   if (count > 0) {
-    lines.push_back(fmt::format("{} {}", output::with_separators(count), what));
+    lines.push_back(fmt::format("{} {}", with_separators(count), what));
   }
 }
 
@@ -106,7 +106,7 @@ std::string metric_text(const Explanation& explanation) {
     return "";
   }
   return fmt::format("any-hit calls beyond the closest hit (ReRay's unnecessary tests): {} of {} ({:.1f} %)\n",
-                     output::with_separators(result.any_hits_beyond), output::with_separators(result.any_hit_calls),
+                     with_separators(result.any_hits_beyond), with_separators(result.any_hit_calls),
                      ratio(result.any_hits_beyond, result.any_hit_calls) * 100);
 }
 
@@ -114,9 +114,9 @@ std::string truth_text(const traversal::GroundTruth& truth) {
   return fmt::format(
       "wrong: {} of {} ({:.4f} %), {} of them within the slack; \"R2 or R3\": {} ({:.2f} %); joint: {} "
       "({:.2f} %)\n",
-      output::with_separators(truth.wrong()), counted(truth.total(), "test"), ratio(truth.wrong(), truth.total()) * 100,
-      output::with_separators(truth.rounding), output::with_separators(truth.undecided()),
-      ratio(truth.undecided(), truth.total()) * 100, output::with_separators(truth.joint()),
+      with_separators(truth.wrong()), counted(truth.total(), "test"), ratio(truth.wrong(), truth.total()) * 100,
+      with_separators(truth.rounding), with_separators(truth.undecided()),
+      ratio(truth.undecided(), truth.total()) * 100, with_separators(truth.joint()),
       ratio(truth.joint(), truth.total()) * 100);
 }
 
@@ -230,7 +230,7 @@ std::string explain_text(const Explanation& explanation) {
   line("trace", fmt::format("{} ({})", explanation.trace_file, explanation.trace.header.application));
   line("launch",
        fmt::format("{}: {}x{}x{}, {}, {} of them tested", explanation.launch, launch.size.width, launch.size.height,
-                   launch.size.depth, counted(result.rays, "ray"), output::with_separators(result.tested_rays)));
+                   launch.size.depth, counted(result.rays, "ray"), with_separators(result.tested_rays)));
   for (const auto& [key, setting] : explanation.configuration.all()) {
     if (key != "launch") {
       line(key, to_text(setting.value));

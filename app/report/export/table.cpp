@@ -116,10 +116,6 @@ Format parse_format(const std::string& name) {
   return static_cast<Format>(place - names.begin());
 }
 
-std::string with_separators(std::uint64_t value) {
-  return rayreplay::with_separators(value);
-}
-
 std::string bytes_text(std::uint64_t bytes) {
   constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024) {

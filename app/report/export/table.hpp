@@ -64,8 +64,6 @@ struct Result {
 /// One cell as `to_text` shows it, without padding.
 [[nodiscard]] std::string cell_text(const Cell& cell, const Column& column);
 
-/// "12,345,678": whole numbers in text.
-[[nodiscard]] std::string with_separators(std::uint64_t value);
 /// "1.21 GiB": for display.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 

@@ -22,7 +22,6 @@ using pictures::Plot;
 using pictures::PlotSeries;
 
 constexpr std::size_t kLaneBins = 8;
-constexpr double kPercent = 100;
 
 bool is_scheduled(const CompareRow& row) {
   return row.grouping != scheduler::Grouping::Bound;
@@ -47,15 +46,14 @@ Plot bounce_chart(const CompareResult& result) {
         tally += kind;
       }
       if (tally.warp_events > 0) {
-        one.points.push_back(
-            {static_cast<double>(bounce), kPercent * tally.efficiency(result.configuration.warp_size)});
+        one.points.push_back({static_cast<double>(bounce), 100 * tally.efficiency(result.configuration.warp_size)});
       }
     }
     if (is_scheduled(row)) {
       plot.series.push_back(std::move(one));
     }
   }
-  fit_axes(plot, {.whole_x = true, .high_y = kPercent});
+  fit_axes(plot, {.whole_x = true, .high_y = 100});
   return plot;
 }
 
@@ -82,7 +80,7 @@ BarPlot lanes_chart(const CompareResult& result) {
       for (std::size_t lanes = first; lanes <= std::min(size, first + step - 1); ++lanes) {
         events += row.replay.active_lanes[lanes];
       }
-      series.values.push_back(kPercent * static_cast<double>(events) / all);
+      series.values.push_back(100 * static_cast<double>(events) / all);
     }
     chart.series.push_back(std::move(series));
   }

@@ -21,16 +21,6 @@ using output::Show;
 constexpr std::size_t kShownBounces = 6;
 constexpr std::size_t kLimits = 3;
 
-template <class Visit>
-void for_each_stage(const Visit& visit) {
-  for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
-    const auto kind = static_cast<trace::EventKind>(i);
-    if (trace::is_warp_event(kind)) {
-      visit(kind, i);
-    }
-  }
-}
-
 const char* grouping_name(scheduler::Grouping grouping) {
   constexpr std::array kNames = {"static", "timed", "bound"};
   return kNames.at(static_cast<std::size_t>(grouping));

@@ -20,11 +20,6 @@ Json part_of(const std::optional<Json>& configuration, const char* place) {
                                                                                          : Json();
 }
 
-/// Indices of launches with missing threads, from the capture's notes; null in older traces.
-Json launches_without_threads(const std::optional<Json>& configuration) {
-  return part_of(configuration, "/capture/threads_missing");
-}
-
 /// True if the capture's options leave threads out of any launch.
 bool is_sampled(const std::optional<Json>& configuration) {
   const auto differs = [given = part_of(configuration, "/capture/options")](const char* name, const char* whole) {
@@ -41,12 +36,12 @@ bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch)
     return true;
   }
   const std::optional<Json> configuration = parse_json(trace.header.configuration);
-  if (const Json missing = launches_without_threads(configuration); missing.is_array()) {
+  // The capture's notes: indices of launches. Older traces do not have them.
+  if (const Json missing = part_of(configuration, "/capture/threads_missing"); missing.is_array()) {
     const auto same = [&launch](const trace::Launch& other) { return &other == &launch; };
     const auto index = std::ranges::find_if(trace.launches, same) - trace.launches.begin();
     return std::ranges::find(missing, Json(index)) != missing.end();
   }
-  // Older traces do not have the list of launches.
   const auto& lines = trace.header.not_captured;
   return is_sampled(configuration) || std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
            return line.find("threads not recorded: ") != std::string::npos ||

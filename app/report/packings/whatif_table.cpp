@@ -12,16 +12,6 @@ using output::Cell;
 using output::Column;
 using output::Show;
 
-template <class Visit>
-void for_each_stage(const Visit& visit) {
-  for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
-    const auto kind = static_cast<trace::EventKind>(i);
-    if (trace::is_warp_event(kind)) {
-      visit(kind, i);
-    }
-  }
-}
-
 }  // namespace
 
 output::Table whatif_table(const experiment::WhatIfResult& result, bool with_bound) {

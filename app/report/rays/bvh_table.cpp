@@ -54,10 +54,6 @@ std::vector<Cell> row(const std::string& layout, const std::string& level, Cell 
           if_known(has_lcv, quality.mean_leaves)};
 }
 
-std::string plural(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", output::with_separators(count), count == 1 ? one : many);
-}
-
 std::string lcv_source(const BvhReport& report) {
   if (report.lcv_rays == 0) {
     return "none";
@@ -155,10 +151,10 @@ std::string bvh_text(const BvhReport& report) {
   };
   const bvh::BvhSummary& first = report.layouts.front().summary;
   line("trace", fmt::format("{} ({})", report.trace_file, report.trace.header.application));
-  line("scene", fmt::format("top-level structure {}: {}, {}, {}", report.tlas,
-                            plural(first.top.instances, "active instance", "active instances"),
-                            plural(first.bottoms.size(), "bottom-level structure", "bottom-level structures"),
-                            plural(first.all_bottoms.primitives, "active primitive", "active primitives")));
+  line("scene",
+       fmt::format("top-level structure {}: {}, {}, {}", report.tlas, counted(first.top.instances, "active instance"),
+                   counted(first.bottoms.size(), "bottom-level structure"),
+                   counted(first.all_bottoms.primitives, "active primitive")));
   line("builder", fmt::format("{}{}{}", report.builder,
                               report.leaf_size == 0 ? "" : fmt::format(", leaves of at most {}", report.leaf_size),
                               report.enlarge == 0 ? "" : fmt::format(", leaf boxes enlarged by {}", report.enlarge)));

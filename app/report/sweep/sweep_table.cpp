@@ -129,9 +129,8 @@ output::Table printable(output::Table table) {
         std::ranges::replace(*text, '\n', ' ');  // from configurations and sweep files
       }
       // Sums of bytes are stored as reals; without decimals they get separators.
-      constexpr double kExact = 0x1p53;
       const double* real = std::get_if<double>(&cell);
-      if (real != nullptr && *real >= 0 && *real <= kExact &&
+      if (real != nullptr && *real >= 0 && *real <= kMaxExact &&
           table.columns[static_cast<std::size_t>(&cell - row.data())].decimals == 0) {
         cell = static_cast<std::uint64_t>(std::round(*real));
       }

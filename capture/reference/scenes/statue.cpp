@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/split_mix.hpp"
 #include "capture/reference/scene_model.hpp"
 #include "capture/reference/scenes/scene_builder.hpp"
 
@@ -43,15 +44,9 @@ class Noise {
     const auto part = [](double value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); };
     const std::uint64_t key = part(lattice.x()) * 0x9E37'79B9'7F4A'7C15U ^ part(lattice.y()) * 0xC2B2'AE3D'27D4'EB4FU ^
                               part(lattice.z()) * 0x1656'67B1'9E37'79F9U;
-    const std::uint64_t bits = mix(seed_ ^ key);
+    const std::uint64_t bits = split_mix_finish(seed_ ^ key);
     const auto side = [&](unsigned shift) { return static_cast<double>(bits >> shift & 0x1FFFFF) / 1048576.0 - 1.0; };
     return {side(0), side(21), side(42)};
-  }
-
-  static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30U)) * 0xBF58'476D'1CE4'E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D0'49BB'1331'11EBU;
-    return z ^ (z >> 31U);
   }
 
   std::uint64_t seed_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "base/parameters.hpp"
 #include "scheduler-models/regrouping/hints/tokens.hpp"
 
@@ -239,7 +240,7 @@ class Parser {
 
   static std::string arguments_text(const Function& function) {
     return function.least == function.most
-               ? fmt::format("{} argument{} for '{}'", function.least, function.least == 1 ? "" : "s", function.name)
+               ? fmt::format("{} for '{}'", counted(function.least, "argument"), function.name)
                : fmt::format("{} to {} arguments for '{}'", function.least, function.most, function.name);
   }
 

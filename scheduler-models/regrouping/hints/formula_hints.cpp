@@ -10,6 +10,7 @@
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_reduce.h>
 
+#include "base/count_text.hpp"
 #include "scheduler-models/regrouping/hints/tree.hpp"
 
 namespace rayreplay::scheduler::formula {
@@ -193,9 +194,8 @@ void refuse(const FieldReader& fields, const Expression& expression, std::uint32
   if (wide.first_bad == kNoSegment) {
     fix = fmt::format("take {} bits, or {}", std::bit_width(wide.most), fix);
   }
-  throw Error(ErrorKind::Input, {fmt::format("the hint does not fit {} bit{}", bits, bits == 1 ? "" : "s"),
-                                 fmt::format("{}, {}", owner, whose), fmt::format("{}", result.value),
-                                 fmt::format("0 to {}", largest), fix});
+  throw Error(ErrorKind::Input, {"the hint does not fit " + counted(bits, "bit"), fmt::format("{}, {}", owner, whose),
+                                 fmt::format("{}", result.value), fmt::format("0 to {}", largest), fix});
 }
 
 }  // namespace rayreplay::scheduler::formula

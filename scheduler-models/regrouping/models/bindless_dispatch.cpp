@@ -128,7 +128,7 @@ const SchedulerModels::Registrar kRegistrar(
              "spawns the rest of the caller. Threads wait by record in queues of their SM (Intel: Xe core); a queue "
              "with simd_width threads becomes a warp. When an SM has nothing else to run, or its queues hold more than "
              "queue_threads threads, the longest queue becomes a warp with free lanes.\n\n"
-             "What spawns: every intersection, any-hit, closest-hit, miss and callable call, and every trace call, "
+             "Spawning events: every intersection, any-hit, closest-hit, miss and callable call, and every trace call, "
              "which stands for the return to its caller from the previous call. A trace call right after the entry of "
              "the shader that makes it spawns nothing: that shader goes on. Returns without an event of their own are "
              "not counted: the last one of each thread to ray generation, and those to a shader that makes no further "

@@ -31,7 +31,7 @@ const SchedulerModels::Registrar kRegistrar(
      .name = "plain",
      .summary = "No reordering: threads stay in their warps",
      .text = "Every warp of the launch order runs from its first event to its last with the threads it started with. "
-             "What all other models are compared with.\n\n"
+             "The baseline of all other models.\n\n"
              "Assumes that a trace call, its traversal and the shader that it ends in run in the warp that made the "
              "call. Cost: nothing beyond the replay.",
      .source = "ReRay thesis, section 3.2.1",

@@ -325,28 +325,4 @@ std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hie
       lines * static_cast<double>(kBytesPerLine + kBytesPerLineAndPass * static_cast<std::uint64_t>(passes.size())));
 }
 
-HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy) {
-  memory::AnalysisOptions options;
-  options.sms = stream.sms;
-  options.l1 = hierarchy.l1;
-  options.l2 = hierarchy.l2;
-  options.l1_model = hierarchy.l1_model;
-  options.l2_model = hierarchy.l2_model;
-  options.l2_feed = hierarchy.l2_feed;
-  options.distances = false;
-  options.coalescing = stream.coalescing;
-  memory::Analysis analysis(options);
-  constexpr std::size_t kBlock = std::size_t{1} << 16U;
-  memory::TransactionBlock block;
-  for (std::size_t at = 0; at < stream.transactions.size(); at += kBlock) {
-    const auto first = stream.transactions.begin() + static_cast<std::ptrdiff_t>(at);
-    const std::size_t size = std::min(kBlock, stream.transactions.size() - at);
-    block.transactions.assign(first, first + static_cast<std::ptrdiff_t>(size));
-    analysis.take(block);
-  }
-  const memory::AnalysisResult result = analysis.finish();
-  return {result.levels[memory::kL1].counts, result.levels[memory::kL2].counts, result.total.dram_read_bytes,
-          result.total.dram_write_bytes};
-}
-
 }  // namespace rayreplay::experiment

@@ -51,7 +51,4 @@ using GridRoom = std::function<bool(std::uint64_t bytes, bool at_least)>;
 /// Memory of passes for the lines of a stream: an upper bound for the streams that run at a time.
 [[nodiscard]] std::uint64_t grid_table_bytes(const RecordedStream& stream, std::span<const Hierarchy> hierarchies);
 
-/// Reference implementation, slow: one hierarchy through memory::Analysis.
-[[nodiscard]] HierarchyCounts cache_one_by_one(const RecordedStream& stream, const Hierarchy& hierarchy);
-
 }  // namespace rayreplay::experiment

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/list_items.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stages/input.hpp"
 
@@ -12,17 +13,6 @@ namespace {
 
 constexpr std::string_view kNoLayouts = "none";
 constexpr const char* kHardware = "explain.hardware";
-
-std::vector<std::string> items(std::string_view list) {
-  std::vector<std::string> result;
-  for (bool more = true; more;) {
-    const auto end = list.find(';');
-    result.emplace_back(list.substr(0, end));
-    more = end != std::string_view::npos;
-    list = more ? list.substr(end + 1) : std::string_view();
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -37,8 +27,8 @@ traversal::SimulateOptions classification_of(const Settings& complete) {
   classify.enlarge = complete.real("bvh.enlarge");
   classify.culls = complete.flag("explain.culls");
   const std::string& layouts = complete.text("explain.enlarged_layouts");
-  classify.enlarged_layouts = layouts == kNoLayouts ? std::vector<std::string>() : items(layouts);
-  classify.enlarged_builders = items(complete.text("explain.enlarged_builders"));
+  classify.enlarged_layouts = layouts == kNoLayouts ? std::vector<std::string>() : list_items(layouts, ';');
+  classify.enlarged_builders = list_items(complete.text("explain.enlarged_builders"), ';');
   if (!simulates(complete)) {
     return result;
   }

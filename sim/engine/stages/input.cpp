@@ -1,9 +1,7 @@
 #include "sim/engine/stages/input.hpp"
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "sim/engine/stage_registry.hpp"
+#include "sim/launch/resolve.hpp"
 
 namespace rayreplay::experiment {
 
@@ -23,15 +21,7 @@ std::shared_ptr<const InputData> input(Workbench& bench, const Experiment& exper
 
 const trace::Launch& launch_of(const InputData& data, const Experiment& experiment) {
   const auto launch = static_cast<std::uint64_t>(experiment.settings->integer("launch"));
-  const std::vector<trace::Launch>& launches = data.trace.launches;
-  if (launch >= launches.size()) {
-    throw Error(ErrorKind::Usage,
-                {"the trace has no launch of this number", experiment.facts->name, fmt::format("{}", launch),
-                 launches.empty() ? std::string("nothing: the trace has no launches")
-                                  : fmt::format("0 to {}", launches.size() - 1),
-                 ""});
-  }
-  return launches[launch];
+  return launch_of(data.trace, launch, experiment.facts->name);
 }
 
 namespace {

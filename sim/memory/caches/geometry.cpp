@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 
@@ -20,11 +21,6 @@ constexpr std::uint32_t kMinLine = 4;  // line numbers stay below 2^64 - 1, whic
 constexpr std::uint32_t kMaxLine = 65536;
 constexpr std::uint32_t kMaxSectors = 8;
 constexpr std::uint64_t kLinesLimit = std::uint64_t{1} << 31U;
-
-[[noreturn]] void refuse(std::string what, const std::string& where, std::string found, std::string expected,
-                         std::string fix = "") {
-  throw Error(ErrorKind::Usage, {std::move(what), where, std::move(found), std::move(expected), std::move(fix)});
-}
 
 std::string size_text(std::uint64_t bytes) {
   constexpr std::uint64_t kKi = 1024;
@@ -46,8 +42,8 @@ std::uint64_t parse_size(std::string_view text, const std::string& where) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size() ||
       number > std::numeric_limits<std::uint64_t>::max() / unit.bytes) {
-    refuse("the size of a cache is not understood", where, fmt::format("'{}'", text),
-           "a number of bytes, KiB or MiB, or 'none'", "write it like 32KiB:line=128,ways=64,sector=32");
+    usage("the size of a cache is not understood", where, fmt::format("'{}'", text),
+          "a number of bytes, KiB or MiB, or 'none'", "write it like 32KiB:line=128,ways=64,sector=32");
   }
   return number * unit.bytes;
 }
@@ -60,8 +56,8 @@ std::uint32_t parse_number(std::string_view key, std::string_view text, std::str
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
-    refuse(fmt::format("'{}' of a cache is not understood", key), where, fmt::format("'{}'", text),
-           word.empty() ? "a number of at least 1" : fmt::format("a number of at least 1, or '{}'", word));
+    usage(fmt::format("'{}' of a cache is not understood", key), where, fmt::format("'{}'", text),
+          word.empty() ? "a number of at least 1" : fmt::format("a number of at least 1, or '{}'", word));
   }
   return number;
 }
@@ -71,7 +67,7 @@ void set_key(CacheGeometry& geometry, std::string_view setting, std::vector<std:
   const std::size_t equals = setting.find('=');
   const std::string key(setting.substr(0, equals));
   if (std::ranges::find(seen, key) != seen.end()) {
-    refuse("a key of a cache is given twice", where, fmt::format("'{}'", key), "each key once");
+    usage("a key of a cache is given twice", where, fmt::format("'{}'", key), "each key once");
   }
   seen.push_back(key);
   const std::string_view value = equals == std::string_view::npos ? std::string_view{} : setting.substr(equals + 1);
@@ -83,8 +79,8 @@ void set_key(CacheGeometry& geometry, std::string_view setting, std::vector<std:
     geometry.sector_bytes = parse_number(key, value, "line", where);
   } else {
     const std::string near = nearest(key, {"line", "ways", "sector"});
-    refuse("unknown key of a cache", where, fmt::format("'{}'", key),
-           "line=, ways= or sector=", near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    usage("unknown key of a cache", where, fmt::format("'{}'", key),
+          "line=, ways= or sector=", near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   }
 }
 
@@ -96,25 +92,25 @@ void check(const CacheGeometry& geometry, const std::string& where) {
   }
   const std::uint32_t line = geometry.line_bytes;
   if (!std::has_single_bit(line) || line < kMinLine || line > kMaxLine) {
-    refuse("the line size of a cache does not fit", where, fmt::format("{} bytes", line),
-           fmt::format("a power of two, {} to {}", kMinLine, kMaxLine));
+    usage("the line size of a cache does not fit", where, fmt::format("{} bytes", line),
+          fmt::format("a power of two, {} to {}", kMinLine, kMaxLine));
   }
   const std::uint32_t sector = geometry.sector();
   if (!std::has_single_bit(sector) || sector > line || line / sector > kMaxSectors) {
-    refuse("the sector size of a cache does not fit", where, fmt::format("{} bytes, lines of {}", sector, line),
-           fmt::format("a power of two, {} to {}", std::max(line / kMaxSectors, 1U), line));
+    usage("the sector size of a cache does not fit", where, fmt::format("{} bytes, lines of {}", sector, line),
+          fmt::format("a power of two, {} to {}", std::max(line / kMaxSectors, 1U), line));
   }
   if (geometry.bytes % line != 0) {
-    refuse("the size of a cache is not a number of lines", where,
-           fmt::format("{} bytes, lines of {}", geometry.bytes, line), "a multiple of the line size");
+    usage("the size of a cache is not a number of lines", where,
+          fmt::format("{} bytes, lines of {}", geometry.bytes, line), "a multiple of the line size");
   }
   if (geometry.lines() >= kLinesLimit) {
-    refuse("the cache has too many lines", where, fmt::format("{}", geometry.lines()), "less than 2^31");
+    usage("the cache has too many lines", where, fmt::format("{}", geometry.lines()), "less than 2^31");
   }
   if (geometry.lines() % geometry.associativity() != 0) {
-    refuse("the ways of a cache do not divide its lines", where,
-           fmt::format("{} ways, {} lines", geometry.ways, geometry.lines()), "a divisor of the number of lines",
-           "fully associative: ways = 0 in experiments and machines, ways=full in --l1 and --l2");
+    usage("the ways of a cache do not divide its lines", where,
+          fmt::format("{} ways, {} lines", geometry.ways, geometry.lines()), "a divisor of the number of lines",
+          "fully associative: ways = 0 in experiments and machines, ways=full in --l1 and --l2");
   }
 }
 
@@ -135,13 +131,8 @@ CacheGeometry parse_geometry(const std::string& text, const CacheGeometry& base,
     rest.remove_prefix(colon + 1);
   }
   std::vector<std::string> seen;
-  for (;;) {
-    const std::size_t comma = rest.find(',');
-    set_key(geometry, rest.substr(0, comma), seen, where);
-    if (comma == std::string_view::npos) {
-      break;
-    }
-    rest.remove_prefix(comma + 1);
+  for (const std::string& item : list_items(rest, ',')) {
+    set_key(geometry, item, seen, where);
   }
   check(geometry, where);
   return geometry;

@@ -12,10 +12,6 @@ namespace {
 constexpr std::uint32_t kMaxSms = 65536;
 constexpr std::uint64_t kMaxWindowRows = std::uint64_t{1} << 24U;  ///< windows · SMs
 
-[[noreturn]] void refuse(std::string what, std::string where, std::string found, std::string expected) {
-  throw Error(ErrorKind::Usage, {std::move(what), std::move(where), std::move(found), std::move(expected), ""});
-}
-
 [[noreturn]] void too_much(std::string what, std::uint64_t found, std::uint64_t limit, std::string fix) {
   throw Error(ErrorKind::Resource,
               {std::move(what), "", fmt::format("{}", found), fmt::format("at most {}", limit), std::move(fix)});
@@ -35,8 +31,8 @@ LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, c
   level.model = std::move(created.model);
   level.spec = std::move(created.spec);
   if (level.model->wants_distances() && !engine->exact()) {
-    refuse("the cache model needs the distance of every access", where, "a reuse engine that samples",
-           "an exact reuse engine");
+    usage("the cache model needs the distance of every access", where, "a reuse engine that samples",
+          "an exact reuse engine");
   }
   level.engine = distances || level.model->wants_distances() ? engine : nullptr;
   return level;
@@ -44,20 +40,20 @@ LevelModels make_level(const CacheGeometry& geometry, const std::string& spec, c
 
 void check_options(const AnalysisOptions& options, const LevelModels& l1, const LevelModels& l2) {
   if (options.sms == 0 || options.sms > kMaxSms) {
-    refuse("the number of SMs is out of range", "", fmt::format("{}", options.sms), fmt::format("1 to {}", kMaxSms));
+    usage("the number of SMs is out of range", "", fmt::format("{}", options.sms), fmt::format("1 to {}", kMaxSms));
   }
   const CoalesceOptions& stream = options.coalescing;
   check(stream, "analysis of a stream");
   if (l1.present() && l1.geometry.line_bytes != stream.line_bytes) {
-    refuse("the L1's line size is not that of the stream", "L1", fmt::format("{} bytes", l1.geometry.line_bytes),
-           fmt::format("{} bytes", stream.line_bytes));
+    usage("the L1's line size is not that of the stream", "L1", fmt::format("{} bytes", l1.geometry.line_bytes),
+          fmt::format("{} bytes", stream.line_bytes));
   }
   if (l2.present() && l2.geometry.line_bytes < stream.sector_bytes) {
-    refuse("the L2's lines are smaller than the stream's sectors", "L2",
-           fmt::format("{} bytes", l2.geometry.line_bytes), fmt::format("at least {}", stream.sector_bytes));
+    usage("the L2's lines are smaller than the stream's sectors", "L2", fmt::format("{} bytes", l2.geometry.line_bytes),
+          fmt::format("at least {}", stream.sector_bytes));
   }
   if (options.window_requests != 0 && !options.window_limits.empty()) {
-    refuse("windows are given by limits and by a length", "", "both", "one of them");
+    usage("windows are given by limits and by a length", "", "both", "one of them");
   }
   if (options.pixels > kMaxPixels) {
     too_much("the frame has too many pixels for sums by pixel", options.pixels, kMaxPixels,
@@ -67,7 +63,7 @@ void check_options(const AnalysisOptions& options, const LevelModels& l1, const 
   std::uint64_t before = 0;
   for (const std::uint64_t limit : options.window_limits) {
     if (limit <= before) {
-      refuse("limits of windows do not ascend", "", fmt::format("{} after {}", limit, before), "ascending, above 0");
+      usage("limits of windows do not ascend", "", fmt::format("{} after {}", limit, before), "ascending, above 0");
     }
     before = limit;
   }

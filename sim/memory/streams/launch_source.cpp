@@ -32,9 +32,7 @@ void check(const StreamOptions& options) {
   const auto fail = [](const char* what, std::uint64_t found, const std::string& expected) {
     throw Error(ErrorKind::Usage, {what, "access streams", std::to_string(found), expected, ""});
   };
-  if (options.warp_size < 1 || options.warp_size > scheduler::kMaxWarpSize) {
-    fail("the warp size is out of range", options.warp_size, "1 to 64");
-  }
+  scheduler::check_warp_size(options.warp_size);
   if (options.payload_bytes % kLocalWord != 0 || options.payload_bytes > kMaxBytes) {
     fail("the payload's size is out of range", options.payload_bytes,
          fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMaxBytes));

@@ -22,7 +22,6 @@ constexpr std::array<std::string_view, 6> kRangeWords = {"from", "to", "step", "
 constexpr const char* kForms =
     "a list, { from, to, step }, { from, to, count }, { powers_of_two = [A, B] } or a continuous { from, to }";
 /// Largest range of integers that doubles represent exactly.
-constexpr double kMaxExact = 9007199254740992.0;
 
 class RangeReader {
  public:

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
-
-#include "base/error.hpp"
 
 namespace rayreplay::sweep {
 namespace {
@@ -25,11 +22,6 @@ void collect(const toml::table& table, const std::string& prefix,
 }
 
 }  // namespace
-
-void usage(std::string what, std::string where, std::string found, std::string expected, std::string fix) {
-  throw Error(ErrorKind::Usage,
-              {std::move(what), std::move(where), std::move(found), std::move(expected), std::move(fix)});
-}
 
 std::vector<Leaf> leaves(const toml::table& table, const std::function<bool(const toml::table&)>& is_value) {
   std::vector<Leaf> found;

@@ -29,7 +29,4 @@ struct Leaf {
 /// "a list", "a text", …
 [[nodiscard]] std::string type_of(const toml::node& node);
 
-[[noreturn]] void usage(std::string what, std::string where, std::string found, std::string expected,
-                        std::string fix = "");
-
 }  // namespace rayreplay::sweep

@@ -51,10 +51,6 @@ void Tally::set_counts(std::uint64_t added, std::uint64_t failed) {
   standing_.failed = failed;
 }
 
-double Tally::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-}
-
 Standing Tally::standing() const {
   Standing now = standing_;
   now.done = before_ + added_;

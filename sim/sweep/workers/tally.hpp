@@ -4,11 +4,11 @@
 // the order. Time left: the remaining runs at this process's rate.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "base/stopwatch.hpp"
 #include "sim/sweep/definition/definition.hpp"
 #include "sim/sweep/results/database.hpp"
 #include "sim/sweep/workers/runner.hpp"
@@ -25,13 +25,15 @@ class Tally {
   /// Counts of all ranks of a team; they replace those added here.
   void set_counts(std::uint64_t added, std::uint64_t failed);
   [[nodiscard]] Standing standing() const;
-  [[nodiscard]] double seconds() const;
+  [[nodiscard]] double seconds() const {
+    return watch_.seconds();
+  }
   [[nodiscard]] std::uint64_t added() const {
     return added_;
   }
 
  private:
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  Stopwatch watch_;
   std::uint64_t before_, wanted_, added_ = 0;
   std::optional<Objective> objective_;
   Standing standing_;

@@ -81,7 +81,7 @@ const Workloads::Registrar kRegistrar(
      .text =
          "Lane l of every warp hits shader l mod k. Sorted by shader in pools of P warps, efficiency is "
          "2 P / (2 P + k - gcd(P, k)) where k divides the warp: it grows with the pool until every shader fills whole "
-         "warps. What a pool costs in time is the scheduler model's affair: sweep scheduler.model:pool_warps against "
+         "warps. The scheduler model determines a pool's time: sweep scheduler.model:pool_warps against "
          "shader_costs.closest-hit to see where it pays.",
      .source = "rayreplay",
      .parameters = {declare::whole("shaders", 8, "shaders", "Closest-hit shaders that a warp's lanes hit.", 1, 1024),

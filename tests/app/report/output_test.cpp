@@ -14,6 +14,7 @@
 #include "app/console/progress.hpp"
 #include "app/report/export/output_folder.hpp"
 #include "app/report/export/table.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "tests/support/temporary_folder.hpp"
