@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/models/models_table.hpp"
+#include "base/count_text.hpp"
 #include "base/text.hpp"
 
 namespace rayreplay::report {
@@ -36,7 +37,7 @@ std::string amount(const Quantity& quantity, double value, bool with_unit) {
   constexpr double kManyDigits = 100;
   const double size = std::abs(value);
   std::string text = size >= kManyDigits || value == std::round(value)
-                         ? output::with_separators(static_cast<std::uint64_t>(std::llround(size)))
+                         ? with_separators(static_cast<std::uint64_t>(std::llround(size)))
                          : fmt::format("{:.3g}", size);
   return with_unit && !unit.empty() ? text + " " + unit : text;
 }
