@@ -13,6 +13,7 @@
 
 #include "sim/comparison/compare.hpp"
 #include "sim/comparison/ranges.hpp"
+#include "sim/machine/machine_fields.hpp"
 #include "tests/support/random_trace.hpp"
 #include "tests/support/second_path.hpp"
 
@@ -251,6 +252,87 @@ TEST(Sensitivity, EveryTimeIsThatOfANewComparison) {
   }
   EXPECT_GT(checked, 200U);
   EXPECT_LT(left_out, checked / 2);
+}
+
+/// Foliage: any-hit calls in the traversal, where SER does not regroup them. All numbers but their cost are known.
+CompareOptions foliage_options(const trace::Trace& trace) {
+  CompareOptions options;
+  options.machine = machine::load_machine("rtx4090");
+  options.machine.sms = 1;  // which the launch fills
+  options.machine.resident_warps = 8;
+  for (const machine::MachineField& field : machine::machine_fields()) {
+    options.machine.origins.insert_or_assign(field.key, Origin::Measured);
+  }
+  options.given = {"registers_per_thread", "scheduler.cycles_per_instruction", "scheduler.steps_per_ray"};
+  for (std::size_t id = 0; id < trace.shaders.size(); ++id) {
+    if (trace.shaders[id].stage != trace::ShaderStage::AnyHit) {
+      const bool hit = trace.shaders[id].stage == trace::ShaderStage::ClosestHit;
+      options.costs.hand.push_back({std::to_string(id), hit ? 1500.0 : 30.0});
+    }
+  }
+  options.break_even = false;
+  options.sensitivity = true;
+  return options;
+}
+
+TEST(Sensitivity, AnAssumedAnyHitCostMayDecide) {
+  const trace::Trace trace = small_launch(11);
+  const experiment::Resolved configuration = resolved_launch(trace);
+  CompareOptions options = foliage_options(trace);
+  for (const char* live_state : {"16", "512"}) {
+    options.models.push_back(std::string("ser:withheld=0,live_state=") + live_state);
+  }
+  int decided = 0;
+  for (const CompareRow& row : compare_by_hand(trace, configuration, options).rows) {
+    const Verdict& verdict = row.verdict;
+    if (verdict.kind != VerdictKind::CannotTell ||
+        verdict.quantities[verdict.effects[*verdict.decisive].quantity].key != "shader_costs.any-hit") {
+      continue;
+    }
+    ++decided;
+    // The sign is the present one where the verdict says so, and the other one beyond it.
+    const Effect& effect = verdict.effects[*verdict.decisive];
+    const auto pays_at = [&](double cost) {
+      CompareOptions there = options;
+      there.sensitivity = false;
+      there.models = {row.model};
+      there.costs.hand.push_back({"any-hit", cost});
+      return compare_by_hand(trace, configuration, there).rows.back().speed_up > 1;
+    };
+    EXPECT_EQ(pays_at(effect.from), verdict.pays_now());
+    EXPECT_EQ(pays_at(effect.to), verdict.pays_now());
+    if (effect.changes_below) {
+      EXPECT_NE(pays_at(effect.from * (1 - 1.01 * experiment::kSignWithin)), verdict.pays_now());
+    }
+    if (effect.changes_above) {
+      EXPECT_NE(pays_at(effect.to * (1 + 1.01 * experiment::kSignWithin)), verdict.pays_now());
+    }
+    // Given, the cost decides nothing: the verdict is the sign.
+    CompareOptions given = options;
+    given.models = {row.model};
+    given.costs.hand.push_back({"any-hit", 200});
+    const Verdict known = compare_by_hand(trace, configuration, given).rows.back().verdict;
+    EXPECT_EQ(known.kind, verdict.pays_now() ? VerdictKind::Pays : VerdictKind::DoesNotPay);
+    EXPECT_EQ(known.speed_up, verdict.speed_up);
+  }
+  EXPECT_EQ(decided, 2);
+}
+
+TEST(Sensitivity, AVerdictMayHoldOverAllRanges) {
+  const trace::Trace trace = small_launch(11);
+  CompareOptions options;
+  options.machine = machine::load_machine("rtx4090");
+  options.machine.sms = 6;
+  options.break_even = false;
+  options.sensitivity = true;
+  options.models = {"wavefront:state=100000"};
+  const Verdict verdict = compare_by_hand(trace, resolved_launch(trace), options).rows.back().verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::DoesNotPay);
+  EXPECT_GE(verdict.effects.size(), 8U);
+  EXPECT_LT(verdict.most, 1);
+  for (const experiment::JointSample& sample : verdict.samples) {
+    EXPECT_LT(sample.speed_up, 1);
+  }
 }
 
 TEST(Sensitivity, RowsAreTheSameWithAndWithout) {
