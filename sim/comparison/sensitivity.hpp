@@ -73,8 +73,8 @@ struct SensitivityOptions {
 
 inline constexpr double kWideRange = 10;     ///< a wider range gets points inside
 inline constexpr double kSignWithin = 0.01;  ///< of the value
-inline constexpr int kNoisySteps = 3;
-inline constexpr std::uint32_t kNoisySamples = 8;
+inline constexpr int kNoisySteps = 2;
+inline constexpr std::uint32_t kNoisySamples = 4;
 inline constexpr int kMaxAtOnce = 8;
 
 [[nodiscard]] Verdict judge(std::vector<Quantity> quantities, double speed_up_now, const SpeedUpAt& speed_up,
