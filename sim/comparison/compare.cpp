@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/comparison/remembered_times.hpp"
+#include "sim/machine/work_counts.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::experiment {
@@ -90,19 +93,16 @@ std::size_t call_index(const simt::CallTally& call) {
 }
 
 /// Resources that the replay's warp events and all rays' visits need.
-machine::Job needs_of(const simt::ReplayResult& replay, const machine::Costs& costs, std::uint64_t rays,
+machine::Job needs_of(const simt::ReplayResult& replay, const std::vector<machine::CallCost>& calls, double visits,
                       double extra_per_hit) {
   machine::Job sum;
   for (const simt::CallTally& call : replay.by_call) {
     const std::size_t index = call_index(call);
     const auto events = static_cast<double>(call.tally.warp_events);
-    sum.issue += events * (costs.calls[index].issue + (call.kind == trace::EventKind::ClosestHit ? extra_per_hit : 0));
-    sum.shading += events * costs.calls[index].latency;
+    sum.issue += events * (calls[index].issue + (call.kind == trace::EventKind::ClosestHit ? extra_per_hit : 0));
+    sum.shading += events * calls[index].latency;
   }
-  sum.visits = std::accumulate(costs.ray_steps.begin(), costs.ray_steps.end(), 0.0);
-  if (costs.ray_steps.empty()) {
-    sum.visits = static_cast<double>(rays) * costs.steps_per_ray;
-  }
+  sum.visits = visits;
   return sum;
 }
 
@@ -227,8 +227,19 @@ class Comparison {
     row.rounds = most_rounds(row.schedule);
     row.sm_source = row.schedule.sm_source;
     row.replay = replay(context, row.schedule);
-    machine::Workload workload = machine::make_workload(launch_, trace_.shaders, context.segments, row.schedule,
-                                                        result_.machine, result_.costs, result_.configuration.policy);
+    const bool is_plain = result_.rows.empty();
+    if (is_plain) {
+      list_quantities(row.replay.replay);
+    }
+    Plan plan;
+    machine::Workload workload;
+    if (options_.sensitivity) {
+      plan.counts = count_work(context, row.schedule);
+      workload = plan.counts.workload(result_.costs.calls, result_.costs.steps_per_ray, result_.machine);
+    } else {
+      workload = machine::make_workload(launch_, trace_.shaders, context.segments, row.schedule, result_.machine,
+                                        result_.costs, result_.configuration.policy);
+    }
     row.timing = machine::time_schedule(row.schedule, workload, result_.machine, result_.resident_warps, row.charges,
                                         extra(0), timing_options());
     const auto time = [&](double x, const Charges& charges) {
@@ -237,12 +248,13 @@ class Comparison {
       advance();
       return timing;
     };
-    if (result_.rows.empty()) {
+    if (is_plain) {
       result_.mean_hit_cost = mean_hit_cost(row.replay.replay, result_.costs);
       plain_times_.remember(0, row.timing);
       plain_schedule_ = row.schedule;
       plain_workload_ = std::move(workload);
       plain_charges_ = row.charges;
+      plain_counts_ = std::move(plan.counts);
       return;
     }
     RememberedTimes times([&](double x) { return time(x, row.charges); });
@@ -257,6 +269,143 @@ class Comparison {
         row.response.push_back({0, kLiveBytes[i], plain_times_.at(0).cycles / cycles[i]});
       }
     }
+    judge_static(context, std::move(plan), row);
+  }
+
+  /// Warps of a static model, and their events.
+  struct Plan {
+    scheduler::SegmentSchedule schedule;  ///< empty: the row's
+    machine::WorkCounts counts;
+  };
+
+  [[nodiscard]] machine::WorkCounts count_work(const scheduler::PlanContext& context,
+                                               const scheduler::SegmentSchedule& schedule) const {
+    return {launch_,
+            trace_.shaders,
+            context.segments,
+            schedule,
+            quantities_->classes(),
+            result_.costs,
+            result_.configuration.policy};
+  }
+
+  void list_quantities(const simt::ReplayResult& plain) {
+    const std::vector<std::uint32_t>& steps = result_.costs.ray_steps;
+    const double counted =
+        steps.empty() ? -1 : std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
+    const TimeInputs now{result_.machine,
+                         result_.costs.calls,
+                         options_.costs.cycles_per_instruction,
+                         result_.costs.steps_per_ray,
+                         options_.registers_per_thread,
+                         ""};
+    quantities_ = std::make_unique<Quantities>(trace_.shaders, plain.by_call, now, counted, options_.given);
+    result_.quantities = quantities_->list();
+  }
+
+  [[nodiscard]] std::uint32_t resident_of(const TimeInputs& inputs) const {
+    return machine::resident_warps(inputs.machine, result_.configuration.warp_size, inputs.registers_per_thread);
+  }
+
+  /// Plain's cycles, remembered by the quantities on which they depend: those of all models come first in `values`.
+  double plain_cycles(std::span<const double> values, const TimeInputs& inputs) {
+    std::vector<double> key;
+    for (std::size_t i = 0; i < result_.quantities.size(); ++i) {
+      if (result_.quantities[i].of_plain) {
+        key.push_back(values[i]);
+      }
+    }
+    {
+      const std::lock_guard lock(plain_mutex_);
+      const auto known = plain_at_.find(key);
+      if (known != plain_at_.end()) {
+        return known->second;
+      }
+    }
+    const machine::Workload workload = plain_counts_.workload(inputs.calls, inputs.steps_per_ray, inputs.machine);
+    const double cycles = machine::time_schedule(plain_schedule_, workload, inputs.machine, resident_of(inputs),
+                                                 plain_charges_, {0, inputs.cycles_per_instruction}, {})
+                              .cycles;
+    const std::lock_guard lock(plain_mutex_);
+    plain_at_.emplace(std::move(key), cycles);
+    return cycles;
+  }
+
+  using CyclesAt = std::function<double(const TimeInputs&)>;
+
+  void judge_row(const Quantities& own, const CyclesAt& cycles, CompareRow& row) {
+    if (!options_.sensitivity || !(row.timing.cycles > 0)) {
+      return;
+    }
+    const SpeedUpAt speed_up = [&](std::span<const double> values) {
+      const TimeInputs inputs = own.at(values);
+      const double plain = plain_cycles(values, inputs), model = cycles(inputs);
+      advance();
+      return plain == model ? 1 : plain / model;
+    };
+    row.verdict = judge(own.list(), result_.rows.front().timing.cycles / row.timing.cycles, speed_up,
+                        {.noisy = row.grouping == Grouping::Timed});
+  }
+
+  [[nodiscard]] Quantities quantities_of(CompareRow& row) const {
+    Quantities own = quantities_->of_model(row.model, facts_);
+    row.parameters.assign(own.list().begin() + static_cast<std::ptrdiff_t>(result_.quantities.size()),
+                          own.list().end());
+    return own;
+  }
+
+  void judge_static(const scheduler::PlanContext& context, Plan plan, CompareRow& row) {
+    const Quantities own = quantities_of(row);
+    std::map<std::uint32_t, Plan> plans;  // by withheld SMs, for units that are bound to SMs
+    const auto withheld =
+        std::ranges::find(own.list(), std::string("machine.withheld_sms"), [](const Quantity& one) { return one.key; });
+    if (options_.sensitivity && row.sm_source != scheduler::SmSource::None && withheld->varied()) {
+      for (const double value : {withheld->low, withheld->high}) {
+        std::vector<double> values = own.now();
+        values[static_cast<std::size_t>(withheld - own.list().begin())] = value;
+        const TimeInputs inputs = own.at(values);
+        const auto model = scheduler::SchedulerModels::create(inputs.model).model;
+        const scheduler::MachineFacts facts = machine::facts(inputs.machine, resident_of(inputs));
+        scheduler::PlanContext other{trace_, launch_, start_, context.segments, facts, options_.hints, nullptr};
+        Plan made{model->schedule(other), {}};
+        made.counts = count_work(context, made.schedule);
+        plans.insert_or_assign(model->charges(facts).withheld_sms, std::move(made));
+      }
+    }
+    plans.erase(row.charges.withheld_sms);
+    judge_row(
+        own,
+        [&](const TimeInputs& inputs) {
+          const std::uint32_t resident = resident_of(inputs);
+          const Charges charges =
+              scheduler::SchedulerModels::create(inputs.model).model->charges(machine::facts(inputs.machine, resident));
+          const auto other = plans.find(charges.withheld_sms);
+          const Plan& used = other == plans.end() ? plan : other->second;
+          const machine::Workload workload = used.counts.workload(inputs.calls, inputs.steps_per_ray, inputs.machine);
+          return machine::time_schedule(other == plans.end() ? row.schedule : used.schedule, workload, inputs.machine,
+                                        resident, charges, {0, inputs.cycles_per_instruction}, {})
+              .cycles;
+        },
+        row);
+  }
+
+  void judge_timed(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
+    judge_row(
+        quantities_of(row),
+        [&](const TimeInputs& inputs) {
+          const std::uint32_t resident = resident_of(inputs);
+          const scheduler::MachineFacts facts = machine::facts(inputs.machine, resident);
+          const scheduler::PlanContext other{trace_, launch_,        start_,           context.segments,
+                                             facts,  options_.hints, context.on_device};
+          machine::Costs costs = result_.costs;
+          costs.calls = inputs.calls;
+          costs.steps_per_ray = inputs.steps_per_ray;
+          const Charges charges = scheduler::SchedulerModels::create(inputs.model).model->charges(facts);
+          return machine::run_timed(other, *candidate.model, inputs.machine, resident, costs,
+                                    result_.configuration.policy, charges, {0, inputs.cycles_per_instruction}, {})
+              .timing.cycles;
+        },
+        row);
   }
 
   void add_timed(const Candidate& candidate, const scheduler::PlanContext& context, CompareRow& row) {
@@ -278,19 +427,35 @@ class Comparison {
     curves.steps_below = kTimedStepsBelow;
     curves.samples = kTimedSamples;
     solve(curves, times, row);
+    judge_timed(candidate, context, row);
   }
 
   void add_bound(CompareRow& row) {
     row.replay.replay =
         as_replay(scheduler::segment_bound(launch_, trace_.shaders, row.cut, result_.configuration.warp_size),
                   result_.rows.front().replay.replay);
+    const double counted = std::accumulate(result_.costs.ray_steps.begin(), result_.costs.ray_steps.end(), 0.0);
+    const auto visits = [&](double steps_per_ray) {
+      return result_.costs.ray_steps.empty() ? static_cast<double>(launch_.data.rays.size()) * steps_per_ray : counted;
+    };
     const auto time = [&](double x) {
-      return machine::time_bound(needs_of(row.replay.replay, result_.costs, launch_.data.rays.size(), x),
-                                 result_.machine, row.charges);
+      return machine::time_bound(
+          needs_of(row.replay.replay, result_.costs.calls, visits(result_.costs.steps_per_ray), x), result_.machine,
+          row.charges);
     };
     row.timing = time(0);
     RememberedTimes times(time);
     solve({}, times, row);
+    judge_row(
+        quantities_of(row),
+        [&](const TimeInputs& inputs) {
+          const Charges charges = scheduler::SchedulerModels::create(inputs.model)
+                                      .model->charges(machine::facts(inputs.machine, resident_of(inputs)));
+          return machine::time_bound(needs_of(row.replay.replay, inputs.calls, visits(inputs.steps_per_ray), 0),
+                                     inputs.machine, charges)
+              .cycles;
+        },
+        row);
   }
 
   void solve(CostCurves curves, RememberedTimes& times, CompareRow& row) {
@@ -324,6 +489,10 @@ class Comparison {
   scheduler::SegmentSchedule plain_schedule_;
   machine::Workload plain_workload_;
   Charges plain_charges_;
+  std::unique_ptr<Quantities> quantities_;
+  machine::WorkCounts plain_counts_;
+  std::map<std::vector<double>, double> plain_at_;
+  std::mutex plain_mutex_;
   RememberedTimes plain_times_{[this](double x) {
     return machine::time_schedule(plain_schedule_, plain_workload_, result_.machine, result_.resident_warps,
                                   plain_charges_, extra(x), {});

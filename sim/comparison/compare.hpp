@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/comparison/break_even.hpp"
+#include "sim/comparison/quantities.hpp"
+#include "sim/comparison/sensitivity.hpp"
 #include "sim/launch/resolve.hpp"
 #include "sim/machine/timing.hpp"
 
@@ -32,9 +35,11 @@ struct CompareOptions {
   scheduler::HintSources hints;
   machine::CostOptions costs;
   std::uint32_t registers_per_thread = 64;
+  std::set<std::string> given;  ///< keys that the user set, as in Quantities
   bool break_even = true;
-  bool response = false;   ///< also the speed-up over shader cost and live state
-  bool placement = false;  ///< also place and time of each warp; rows keep it and their schedules
+  bool sensitivity = false;  ///< also a verdict for each row, and what it hangs on
+  bool response = false;     ///< also the speed-up over shader cost and live state
+  bool placement = false;    ///< also place and time of each warp; rows keep it and their schedules
   /// Called with each row while its schedule, segments and placement exist, even if the row does not keep them.
   std::function<void(const CompareRow&)> observe;
   Progress* progress = nullptr;
@@ -64,6 +69,8 @@ struct CompareRow {
   BreakEven break_even;
   double break_even_busy_share = 0;        ///< of the row's warps at `break_even.decided_at` (machine::Timing)
   double break_even_plain_busy_share = 0;  ///< of plain's warps
+  std::vector<Quantity> parameters;        ///< of the model, beside CompareResult::quantities
+  Verdict verdict;                         ///< NotAsked of plain, and without sensitivity
   std::vector<ResponsePoint> response;     ///< first over shader cost, then over live state
   scheduler::SegmentSchedule schedule;     ///< empty unless placement is wanted, or observed
   scheduler::Segments cut;                 ///< empty unless placement is wanted
@@ -73,7 +80,8 @@ struct CompareResult {
   Resolved configuration;
   machine::Machine machine;
   machine::Costs costs;
-  double mean_hit_cost = 0;  ///< instructions of a closest-hit call, over the launch's calls
+  double mean_hit_cost = 0;          ///< instructions of a closest-hit call, over the launch's calls
+  std::vector<Quantity> quantities;  ///< that times of all models depend on
   std::uint32_t resident_warps = 0;
   std::string trace_hash, tool_version;
   trace::LaunchSize size;

@@ -212,6 +212,11 @@ CompareOptions compare_of(const Settings& complete) {
               }
               options.costs.hand.push_back(std::move(cost));
             });
+  for (const char* key : {"registers_per_thread", "scheduler.cycles_per_instruction", "scheduler.steps_per_ray"}) {
+    if (is_by_hand(complete, key, find_parameter(key)->declared.default_value)) {
+      options.given.insert(key);
+    }
+  }
   options.break_even = false;
   return options;
 }

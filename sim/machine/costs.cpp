@@ -99,6 +99,7 @@ void add_captured(const trace::Trace& trace, const trace::Launch& launch, double
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (nanoseconds[i] >= 0) {
       calls[i].latency = std::clamp(nanoseconds[i] * clock_mhz / 1e3, calls[i].issue, kMaxLatency);
+      calls[i].own_latency = true;
       calls[i].origin = "captured";
     }
   }
@@ -124,10 +125,12 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
         if (hand.issue >= 0) {
           call.issue = hand.issue;
           call.latency = hand.issue * options.cycles_per_instruction;
+          call.own_latency = false;
         }
         if (hand.latency >= 0) {
           call.latency = hand.latency;
           call.issue = std::min(call.issue, hand.latency);
+          call.own_latency = true;
         }
         call.origin = "hand";
       }
@@ -139,6 +142,13 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
 }
 
 }  // namespace
+
+Origin origin_of(const CallCost& cost) {
+  return cost.origin == "hand"       ? Origin::Given
+         : cost.origin == "captured" ? Origin::Captured
+         : cost.origin == "spirv"    ? Origin::Counted
+                                     : Origin::Assumed;
+}
 
 double default_instructions(ShaderStage stage, EventKind kind) {
   switch (kind) {

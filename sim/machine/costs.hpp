@@ -26,6 +26,7 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
+#include "sim/machine/origin.hpp"
 
 namespace rayreplay::machine {
 
@@ -33,7 +34,12 @@ struct CallCost {
   double issue = 0;    ///< warp instructions
   double latency = 0;  ///< cycles
   std::string origin;  ///< "hand", "captured", "spirv", "default"
+  /// The latency is known by itself (captured, or by hand), not as issue · cycles_per_instruction.
+  bool own_latency = false;
 };
+
+/// "hand" is given, "spirv" counted, "default" assumed.
+[[nodiscard]] Origin origin_of(const CallCost& cost);
 
 inline constexpr double kMaxCyclesPerInstruction = 200;
 inline constexpr double kMaxSteps = 1e6;

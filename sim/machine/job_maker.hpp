@@ -17,8 +17,30 @@ namespace rayreplay::machine {
 inline constexpr double kCostScale = 16;
 inline constexpr std::size_t kIssueWeight = 0, kLatencyWeight = 1, kHitWeight = 2, kJobWeights = 3;
 
+/// The cost as a weight of the replayer: whole multiples of 1/kCostScale.
+[[nodiscard]] std::uint32_t scaled_cost(double cost);
+
 /// Tables for the replayer, in the order of the constants above.
 [[nodiscard]] std::vector<simt::CallWeights> job_weights(const Costs& costs);
+
+/// A warp's rays, before the cost of a visit: visits where they are counted ray by ray, else rays.
+struct RaySums {
+  std::uint64_t all = 0;      ///< of all lanes
+  std::uint64_t longest = 0;  ///< of the longest k-th rays, summed over k
+};
+
+/// What turns RaySums into needs.
+struct StepCosts {
+  double steps_per_ray = 1;  ///< 1 where visits are counted
+  double step_cycles = 0;
+  double software_slots = 0;  ///< issue slots of a visit of one lane; 0: hardware unit
+
+  StepCosts(const Machine& machine, double steps);
+};
+
+/// `lanes`: of the warp, also those without a segment. `issue`, `latency`: sums of scaled costs.
+[[nodiscard]] Job make_job(const RaySums& rays, std::size_t lanes, std::uint64_t issue, std::uint64_t latency,
+                           const StepCosts& steps);
 
 /// Memory: 8 bytes a segment. `costs` must outlive this object.
 class JobMaker {
@@ -27,11 +49,11 @@ class JobMaker {
            const Costs& costs);
   /// `weights`: the replayer's sums for the warp.
   [[nodiscard]] Job make(std::span<const std::uint32_t> segment_at, std::span<const std::uint64_t> weights) const;
+  [[nodiscard]] RaySums rays(std::span<const std::uint32_t> segment_at) const;
 
  private:
   const Costs* costs_;
-  double step_cycles_;
-  double software_slots_;                   ///< issue slots of a visit of one lane; 0: hardware unit
+  StepCosts steps_;
   trace::Column<std::uint64_t> first_ray_;  ///< by segment, one more at the end: row of its first ray
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <variant>
 
 #include <fmt/format.h>
@@ -84,6 +85,57 @@ std::string value_text(const Machine& machine, const MachineMember& member) {
                     member);
 }
 
+constexpr const char* kOrigins = "origins";
+
+/// A text says what the machine is; it has no origin.
+bool has_origin(const MachineField& field) {
+  return !std::holds_alternative<std::string Machine::*>(field.member);
+}
+
+/// The table [origins]: `published = ["sms", …]`.
+std::map<std::string, Origin, std::less<>> read_origins(const toml::node& node, const TomlTable& file,
+                                                        const std::string& source) {
+  if (!node.is_table()) {
+    file.wrong(node, kOrigins, "a table of lists of keys");
+  }
+  std::vector<std::string> keys;
+  for (const MachineField& field : kFields) {
+    if (has_origin(field)) {
+      keys.emplace_back(field.key);
+    }
+  }
+  const TomlTable table(*node.as_table(), source);
+  table.allow(machine_origin_names());
+  std::map<std::string, Origin, std::less<>> origins;
+  for (const Origin origin : machine_origins()) {
+    const toml::node* list = table.table().get(to_string(origin));
+    if (list == nullptr) {
+      continue;
+    }
+    if (!list->is_array()) {
+      table.wrong(*list, to_string(origin), "a list of keys");
+    }
+    for (const toml::node& entry : *list->as_array()) {
+      if (!entry.is_string()) {
+        table.wrong(entry, to_string(origin), "a list of keys");
+      }
+      const std::string key = entry.as_string()->get();
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        const std::string near = nearest(key, keys);
+        throw Error(ErrorKind::Usage, {"an origin is given for an unknown key", table.place(entry), "'" + key + "'",
+                                       fmt::format("one of {}", fmt::join(keys, ", ")),
+                                       near.empty() ? "" : "did you mean '" + near + "'?"});
+      }
+      if (const auto [there, is_new] = origins.emplace(key, origin); !is_new) {
+        throw Error(ErrorKind::Usage,
+                    {"a key has two origins", table.place(entry), "'" + key + "'",
+                     fmt::format("one origin: it is {} already", to_string(there->second)), "remove one of the two"});
+      }
+    }
+  }
+  return origins;
+}
+
 bool is_path(const std::string& text) {
   constexpr std::string_view kEnding = ".toml";
   return text.find('/') != std::string::npos ||
@@ -120,8 +172,12 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
   for (const MachineField& field : kFields) {
     keys.emplace_back(field.key);
   }
+  keys.emplace_back(kOrigins);
   table.allow(keys);
   Machine machine;
+  if (const toml::node* origins = document.get(kOrigins)) {
+    machine.origins = read_origins(*origins, table, source);
+  }
   for (const MachineField& field : kFields) {
     std::visit(Overloaded{[&](std::string Machine::*text) { table.read(field.key, machine.*text); },
                           [&](bool Machine::*flag) { table.read(field.key, machine.*flag); },
@@ -129,6 +185,9 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
                             table.read(field.key, machine.*number, {field.minimum, field.maximum});
                           }},
                field.member);
+    if (has_origin(field) && document.contains(field.key)) {
+      machine.origins.try_emplace(field.key, Origin::Given);
+    }
   }
   if (machine.withheld_sms >= machine.sms) {
     const toml::node* node = document.get("withheld_sms");
@@ -167,6 +226,22 @@ std::string to_toml(const Machine& machine) {
   std::string text;
   for (const MachineField& field : kFields) {
     text += fmt::format("{} = {}\n", field.key, value_text(machine, field.member));
+  }
+  return text;
+}
+
+std::string to_toml_with_origins(const Machine& machine) {
+  std::string text = to_toml(machine) + fmt::format("\n[{}]\n", kOrigins);
+  for (const Origin origin : machine_origins()) {
+    std::vector<std::string> keys;
+    for (const MachineField& field : kFields) {
+      if (has_origin(field) && machine.origin(field.key) == origin) {
+        keys.push_back(quoted(field.key));
+      }
+    }
+    if (!keys.empty()) {
+      text += fmt::format("{} = [{}]\n", to_string(origin), fmt::join(keys, ", "));
+    }
   }
   return text;
 }

@@ -4,15 +4,19 @@
 // with file, line and the nearest known key; so are numbers out of range (no SMs, a clock of 0). Shipped machines are
 // files of machines/, compiled in: `load_machine` takes the name of one or the path of a file. Figures are per SM
 // (NVIDIA's SM, Intel's Xe core, AMD's work-group processor) unless noted. Each shipped figure has its source in a
-// comment of its file.
+// comment of its file, and its origin (origin.hpp) in the table [origins]: lists of keys by origin. A key of a file
+// without one has the origin given; a key that the file lacks, assumed.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/machine/origin.hpp"
 
 namespace rayreplay::machine {
 
@@ -50,6 +54,13 @@ struct Machine {
   bool reorders = false;                   ///< SER in hardware
   std::uint32_t withheld_sms = 0;          ///< that do not shade while they reorder
   double reorder_cycles = 0;               ///< fixed latency of an exchange, per warp formed
+
+  std::map<std::string, Origin, std::less<>> origins;  ///< by key; a key without an entry is assumed
+
+  [[nodiscard]] Origin origin(std::string_view key) const {
+    const auto found = origins.find(key);
+    return found == origins.end() ? Origin::Assumed : found->second;
+  }
 };
 
 [[nodiscard]] Machine parse_machine(std::string_view toml, const std::string& source);
@@ -57,8 +68,10 @@ struct Machine {
 [[nodiscard]] Machine load_machine(const std::string& name_or_path);
 [[nodiscard]] std::vector<std::string> shipped_machines();  ///< sorted
 [[nodiscard]] std::string shipped_machine_text(const std::string& name);
-/// Complete TOML; parses to the same machine.
+/// Every key and its value as TOML, without origins.
 [[nodiscard]] std::string to_toml(const Machine& machine);
+/// Complete TOML; parses to the same machine.
+[[nodiscard]] std::string to_toml_with_origins(const Machine& machine);
 
 /// Resident warps of an SM if every thread takes `registers_per_thread` registers; at least 1.
 [[nodiscard]] std::uint32_t resident_warps(const Machine& machine, std::uint32_t warp_size,

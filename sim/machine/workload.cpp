@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t kGrain = 1024;
 
-std::uint32_t scaled(double cost) {
+}  // namespace
+
+std::uint32_t scaled_cost(double cost) {
   return static_cast<std::uint32_t>(std::llround(cost * kCostScale));
 }
-
-}  // namespace
 
 std::vector<simt::CallWeights> job_weights(const Costs& costs) {
   std::vector<simt::CallWeights> weights(kJobWeights);
@@ -27,19 +27,38 @@ std::vector<simt::CallWeights> job_weights(const Costs& costs) {
   for (std::size_t call = 0; call < costs.calls.size(); ++call) {
     const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
     if (trace::is_warp_event(kind)) {
-      weights[kIssueWeight][call] = scaled(costs.calls[call].issue);
-      weights[kLatencyWeight][call] = scaled(costs.calls[call].latency);
+      weights[kIssueWeight][call] = scaled_cost(costs.calls[call].issue);
+      weights[kLatencyWeight][call] = scaled_cost(costs.calls[call].latency);
       weights[kHitWeight][call] = kind == trace::EventKind::ClosestHit ? 1 : 0;
     }
   }
   return weights;
 }
 
+StepCosts::StepCosts(const Machine& machine, double steps)
+    : steps_per_ray(steps),
+      step_cycles(machine.rt_step_latency_cycles),
+      software_slots(machine.software_traversal ? machine.issue_per_cycle / machine.rt_steps_per_cycle : 0) {}
+
+Job make_job(const RaySums& rays, std::size_t lanes, std::uint64_t issue, std::uint64_t latency,
+             const StepCosts& steps) {
+  Job job;
+  job.issue = static_cast<double>(issue) / kCostScale;
+  job.shading = static_cast<double>(latency) / kCostScale;
+  job.visits = static_cast<double>(rays.all) * steps.steps_per_ray;
+  const double chain = static_cast<double>(rays.longest) * steps.steps_per_ray;
+  job.traversal = chain * steps.step_cycles;
+  if (steps.software_slots > 0) {
+    job.issue += chain * static_cast<double>(lanes) * steps.software_slots;
+    job.visits = 0;
+  }
+  return job;
+}
+
 JobMaker::JobMaker(const trace::Launch& launch, const scheduler::Segments& segments, const Machine& machine,
                    const Costs& costs)
     : costs_(&costs),
-      step_cycles_(machine.rt_step_latency_cycles),
-      software_slots_(machine.software_traversal ? machine.issue_per_cycle / machine.rt_steps_per_cycle : 0),
+      steps_(machine, costs.ray_steps.empty() ? costs.steps_per_ray : 1),
       first_ray_(segments.size() + 1) {
   const trace::ThreadData& data = launch.data;
   oneapi::tbb::parallel_for(
@@ -57,10 +76,7 @@ JobMaker::JobMaker(const trace::Launch& launch, const scheduler::Segments& segme
   first_ray_[segments.size()] = data.rays.size();
 }
 
-Job JobMaker::make(std::span<const std::uint32_t> segment_at, std::span<const std::uint64_t> weights) const {
-  Job job;
-  job.issue = static_cast<double>(weights[kIssueWeight]) / kCostScale;
-  job.shading = static_cast<double>(weights[kLatencyWeight]) / kCostScale;
+RaySums JobMaker::rays(std::span<const std::uint32_t> segment_at) const {
   std::uint64_t longest = 0;
   std::uint64_t rays = 0;
   for (const std::uint32_t segment : segment_at) {
@@ -70,33 +86,26 @@ Job JobMaker::make(std::span<const std::uint32_t> segment_at, std::span<const st
       rays += of_lane;
     }
   }
-  double chain = 0;  // visits of the longest lane, summed ray by ray
   if (costs_->ray_steps.empty()) {
-    job.visits = static_cast<double>(rays) * costs_->steps_per_ray;
-    chain = static_cast<double>(longest) * costs_->steps_per_ray;
-  } else {
-    std::uint64_t visits = 0;
-    std::uint64_t steps_of_longest = 0;
-    for (std::uint64_t k = 0; k < longest; ++k) {
-      std::uint32_t most = 0;
-      for (const std::uint32_t segment : segment_at) {
-        if (segment != scheduler::kNoSegment && first_ray_[segment] + k < first_ray_[std::size_t{segment} + 1]) {
-          const std::uint32_t steps = costs_->ray_steps[first_ray_[segment] + k];
-          visits += steps;
-          most = std::max(most, steps);
-        }
+    return {rays, longest};
+  }
+  RaySums sums;
+  for (std::uint64_t k = 0; k < longest; ++k) {
+    std::uint32_t most = 0;
+    for (const std::uint32_t segment : segment_at) {
+      if (segment != scheduler::kNoSegment && first_ray_[segment] + k < first_ray_[std::size_t{segment} + 1]) {
+        const std::uint32_t steps = costs_->ray_steps[first_ray_[segment] + k];
+        sums.all += steps;
+        most = std::max(most, steps);
       }
-      steps_of_longest += most;
     }
-    job.visits = static_cast<double>(visits);
-    chain = static_cast<double>(steps_of_longest);
+    sums.longest += most;
   }
-  job.traversal = chain * step_cycles_;
-  if (software_slots_ > 0) {
-    job.issue += chain * static_cast<double>(segment_at.size()) * software_slots_;
-    job.visits = 0;
-  }
-  return job;
+  return sums;
+}
+
+Job JobMaker::make(std::span<const std::uint32_t> segment_at, std::span<const std::uint64_t> weights) const {
+  return make_job(rays(segment_at), segment_at.size(), weights[kIssueWeight], weights[kLatencyWeight], steps_);
 }
 
 Workload make_workload(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,

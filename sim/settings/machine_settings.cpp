@@ -102,7 +102,11 @@ std::vector<std::pair<std::string, ParameterValue>> machine_values(const Machine
 Machine machine_of(const Settings& complete) {
   Machine machine = known_machine(complete.text(kMachineName));
   for (const MachineField& field : fields()) {
-    const ParameterValue& value = complete.at(key_of(field));
+    const std::string key = key_of(field);
+    const ParameterValue& value = complete.at(key);
+    if (is_by_hand(complete, key, value_of(machine, field.member))) {
+      machine.origins.insert_or_assign(field.key, machine::Origin::Given);
+    }
     std::visit(
         [&](auto pointer) {
           using Value = std::remove_reference_t<decltype(machine.*pointer)>;

@@ -126,4 +126,8 @@ std::vector<std::pair<std::string, ParameterValue>> open_table(const Settings& s
   return result;
 }
 
+bool is_by_hand(const Settings& complete, std::string_view key, const ParameterValue& usual) {
+  return complete.where(key).starts_with("--") || complete.at(key) != usual;
+}
+
 }  // namespace rayreplay::experiment

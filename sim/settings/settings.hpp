@@ -68,6 +68,10 @@ void set_shorthand(Settings& settings, const Shorthand& shorthand, const std::st
 
 [[nodiscard]] Settings of_keys(const Settings& settings, const std::function<bool(const ExperimentParameter&)>& keep);
 
+/// True if the command line sets the key, or its value is not the usual one. A file that sets the usual value may be a
+/// printed configuration, which has every key.
+[[nodiscard]] bool is_by_hand(const Settings& complete, std::string_view key, const ParameterValue& usual);
+
 /// "e.toml:3, cache.l1.bytes"; for the key's own flag the flag alone: "--packing".
 [[nodiscard]] std::string place_of(const std::string& where, std::string_view key);
 

@@ -71,6 +71,35 @@ TEST(Machine, RefusesWhatNoMachineIs) {
   expect_usage("[machine]\nsms = 4", {"unknown key", "'machine'"});
 }
 
+TEST(Machine, KnowsTheOriginOfEachFigure) {
+  const Machine machine = parse_machine(
+      "sms = 7\nclock_mhz = 1234\nl1_ways = 8\n[origins]\npublished = [\"sms\", \"reorders\"]\nfitted = "
+      "[\"l1_ways\"]\n",
+      "my.toml");
+  EXPECT_EQ(machine.origin("sms"), Origin::Published);
+  EXPECT_EQ(machine.origin("reorders"), Origin::Published) << "of a key at its default too";
+  EXPECT_EQ(machine.origin("l1_ways"), Origin::Fitted);
+  EXPECT_EQ(machine.origin("clock_mhz"), Origin::Given) << "in the file, without an origin";
+  EXPECT_EQ(machine.origin("registers"), Origin::Assumed) << "not in the file";
+  const std::string written = to_toml_with_origins(machine);
+  const Machine again = parse_machine(written, "again.toml");
+  EXPECT_EQ(to_toml_with_origins(again), written);
+  EXPECT_EQ(again.origin("clock_mhz"), Origin::Given);
+  EXPECT_EQ(again.origin("registers"), Origin::Assumed);
+}
+
+TEST(Machine, RefusesOriginsOfNothing) {
+  expect_usage("[origins]\npublishd = [\"sms\"]\n", {"my.toml:2", "'publishd'", "did you mean 'published'"});
+  expect_usage("[origins]\npublished = [\"smss\"]\n", {"my.toml:2", "'smss'", "did you mean 'sms'"});
+  expect_usage("[origins]\npublished = [\"name\"]\n", {"unknown key", "'name'"});
+  expect_usage("[origins]\npublished = \"sms\"\n", {"my.toml:2", "a list of keys"});
+  expect_usage("[origins]\npublished = [3]\n", {"my.toml:2", "a list of keys"});
+  expect_usage("origins = 3\n", {"my.toml:1", "a table of lists of keys"});
+  expect_usage("[origins]\npublished = [\"sms\"]\nderived = [\"sms\"]\n",
+               {"my.toml:3", "two origins", "published already"});
+  expect_usage("[origins]\npublished = [\"sms\", \"sms\"]\n", {"two origins"});
+}
+
 TEST(Machine, LoadsByNameAndByPath) {
   const std::string path = testing::TempDir() + "/machine.toml";
   std::ofstream(path) << "name = \"mine\"\nsms = 3\n";

@@ -157,6 +157,22 @@ TEST(ShippedMachines, TheStudiedLaptopIsAsObserved) {
   EXPECT_EQ(machine.withheld_sms, 2U);
 }
 
+TEST(ShippedMachines, EveryFigureHasAnOrigin) {
+  for (const std::string& name : shipped_machines()) {
+    const Machine machine = load_machine(name);
+    EXPECT_EQ(machine.origins.size(), 26U) << name;
+    for (const auto& [key, origin] : machine.origins) {
+      EXPECT_NE(origin, Origin::Given) << name << ": " << key;
+      EXPECT_TRUE(name != "generic" || origin == Origin::Assumed) << key;
+    }
+    const std::string written = to_toml_with_origins(machine);
+    EXPECT_EQ(to_toml_with_origins(parse_machine(written, name)), written);
+  }
+  EXPECT_EQ(load_machine("rtx4060-laptop").origin("withheld_sms"), Origin::Measured);
+  EXPECT_EQ(load_machine("rtx4060-laptop").origin("reorder_cycles"), Origin::Fitted);
+  EXPECT_EQ(load_machine("rtx4090").origin("rt_steps_per_cycle"), Origin::Derived);
+}
+
 // A comment behind the figure, or in the lines just above it.
 TEST(ShippedMachines, EveryFigureSaysWhereItComesFrom) {
   for (const std::string& name : products()) {

@@ -135,6 +135,10 @@ void ModelsOptions::add_to(CLI::App& command) {
       ->allow_extra_args(false);
   command.add_flag("--no-break-even", no_break_even, "Do not solve for the shader cost from which a model pays")
       ->group(kModelsGroup);
+  command
+      .add_flag("--no-sensitivity", no_sensitivity,
+                "Do not vary the numbers of the time model: no verdict over their ranges")
+      ->group(kModelsGroup);
   add("--timeline", timeline, "Perfetto trace to write: SMs and warps over time", "FILE");
   add("--timeline-model", timeline_model, "Model to show there [the last one]", "SPEC");
   add("--schedule", schedule, "HDF5 file to write: which segments ran together, where and when", "FILE");
@@ -143,6 +147,7 @@ void ModelsOptions::add_to(CLI::App& command) {
 
 void ModelsOptions::require_none() const {
   for (const auto& [option, is_given] : {std::pair{"--no-break-even", no_break_even},
+                                         {"--no-sensitivity", no_sensitivity},
                                          {"--timeline", !timeline.empty()},
                                          {"--timeline-model", !timeline_model.empty()},
                                          {"--schedule", !schedule.empty()},
@@ -214,6 +219,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   std::vector<report::SmMap> maps;
   compare.break_even = !options.no_break_even;
+  compare.sensitivity = !options.no_sensitivity;
   compare.response = !common.report.empty();
   if (!common.report.empty() || !options.timeline.empty() || !options.schedule.empty()) {
     compare.observe = [&](const experiment::CompareRow& row) {

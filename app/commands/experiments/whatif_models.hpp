@@ -29,6 +29,7 @@ class ModelsOptions {
   std::string schedule;
   std::string schedule_model;
   bool no_break_even = false;
+  bool no_sensitivity = false;
 
  private:
   std::vector<std::string> lists_;

@@ -6,6 +6,7 @@
 
 #include "app/report/context/answers.hpp"
 #include "app/report/models/models_table.hpp"
+#include "app/report/models/verdict.hpp"
 #include "base/text.hpp"
 
 namespace rayreplay::report {
@@ -19,6 +20,10 @@ std::string model_answer(const CompareResult& result) {
   for (std::size_t i = 1; i < result.rows.size(); ++i) {
     const CompareRow& row = result.rows[i];
     if (!(row.speed_up > 0)) {
+      continue;
+    }
+    if (row.verdict.kind != experiment::VerdictKind::NotAsked) {
+      answer += answer_line(verdict_sentence(result, row));
       continue;
     }
     const std::string time = row.speed_up >= 1 ? fmt::format("is {:.3f} times as fast as plain", row.speed_up)

@@ -9,7 +9,8 @@
 
 namespace rayreplay::report {
 
-/// A line for each model but plain (answers.hpp): its time against plain's, and from which shader cost it pays.
+/// A line for each model but plain (answers.hpp): the verdict and what it hangs on; without sensitivity the time
+/// against plain's, and from which shader cost the model pays.
 [[nodiscard]] std::string model_answer(const experiment::CompareResult& result);
 
 /// Models whose answers depend on the launch's size (experiment::too_few_warps): one or two sentences, no newline.

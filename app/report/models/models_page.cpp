@@ -7,6 +7,7 @@
 
 #include "app/report/models/models_notes.hpp"
 #include "app/report/models/models_table.hpp"
+#include "app/report/models/verdict.hpp"
 #include "base/count_text.hpp"
 
 namespace rayreplay::report {
@@ -205,6 +206,17 @@ std::string to_html(const ModelsPage& page) {
       data["break_even"]["facts"] = page_facts(facts);
     }
   }
+  Facts verdicts;
+  for (const CompareRow& row : result.rows) {
+    if (row.verdict.kind != experiment::VerdictKind::NotAsked) {
+      verdicts.emplace_back(short_spec(row.model), verdict_sentence(result, row));
+    }
+  }
+  if (!verdicts.empty()) {
+    data["verdict"]["facts"] = page_facts(verdicts);
+    data["hangs_on"] = page_table(verdict_table(result, false));
+  }
+  data["quantities"] = page_table(quantity_table(result));
   data["note"] = few_warps_note(result);
   data["charts"] = page_charts(charts);
   data["stages"] = page_table(efficiency_by_stage(result));
@@ -213,10 +225,10 @@ std::string to_html(const ModelsPage& page) {
     data["image"] = page_figures({{page.image_file, "What the launch rendered."}});
   }
   data["maps"] = page_figures(map_pictures(page));
-  data["costs"] = page_table(cost_rows(result, page.models.context.trace));
+  data["costs"] = page_table(shown_costs(result, page.models.context.trace));
   data["command"] = "whatif";
   data["configuration"] = page.configuration_toml;
-  data["machine"] = machine::to_toml(result.machine);
+  data["machine"] = machine::to_toml_with_origins(result.machine);
   return make_page("models", std::move(data));
 }
 

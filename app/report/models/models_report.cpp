@@ -17,6 +17,7 @@
 #include "app/report/models/models_notes.hpp"
 #include "app/report/models/models_page.hpp"
 #include "app/report/models/models_table.hpp"
+#include "app/report/models/verdict.hpp"
 #include "app/report/packings/launch_pictures.hpp"
 #include "base/count_text.hpp"
 #include "base/json.hpp"
@@ -31,8 +32,8 @@ using experiment::CompareResult;
 using experiment::CompareRow;
 
 constexpr const char* kSchema = "rayreplay.models/1";
-constexpr std::array<std::string_view, 7> kFiles = {"index.html",  "models.json",  "models.csv",  "stages.csv",
-                                                    "config.toml", "machine.toml", "rendered.png"};
+constexpr std::array<std::string_view, 8> kFiles = {"index.html", "models.json", "models.csv",   "verdict.csv",
+                                                    "stages.csv", "config.toml", "machine.toml", "rendered.png"};
 constexpr std::string_view kMapStart = "sm-";
 constexpr std::string_view kPictureEnd = ".png";
 
@@ -130,6 +131,11 @@ std::string models_text(const ModelsContext& models) {
   if (const std::string note = few_warps_note(result); !note.empty()) {
     text += "\nnote: " + text::printable(note) + ".\n";
   }
+  if (const output::Table verdicts = verdict_table(result, true); !verdicts.rows.empty()) {
+    text += "\n" + output::to_text(verdicts);
+  }
+  text += "\n" + output::to_text(quantity_table(result));
+  text += "\n" + output::to_text(shown_costs(result, models.context.trace));
   text += "\n" + output::to_text(efficiency_by_stage(result));
   text += "\n" + output::to_text(efficiency_by_bounce(result));
   return text;
@@ -148,7 +154,11 @@ nlohmann::ordered_json models_json(const ModelsContext& models) {
   document["resident_warps"] = result.resident_warps;
   document["mean_hit_cost"] = result.mean_hit_cost;
   document["costs"] = to_json(cost_rows(result, models.context.trace));
+  document["quantities"] = to_json(quantity_rows(result));
   document["rows"] = to_json(models_table(result));
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    document["rows"][i]["verdict"] = verdict_json(result.rows[i].verdict);
+  }
   document["stages"] = to_json(stage_rows(result));
   document["lanes"] = to_json(lane_rows(result));
   document["response"] = to_json(response_rows(result));
@@ -156,7 +166,7 @@ nlohmann::ordered_json models_json(const ModelsContext& models) {
 }
 
 output::Table models_rows(const ModelsContext& models) {
-  return with_cells(models_table(models.result), csv_context(models));
+  return with_cells(with_verdicts(models_table(models.result), models.result), csv_context(models));
 }
 
 output::FolderKind models_folder() {
@@ -199,9 +209,10 @@ void write_models_report(const ModelsReportOptions& options, const ModelsContext
     write(page.image_file, options.image_png);
   }
   write("config.toml", page.configuration_toml);
-  write("machine.toml", machine::to_toml(result.machine));
+  write("machine.toml", machine::to_toml_with_origins(result.machine));
   write("models.json", json_text(models_json(models), 2) + "\n");
   write("models.csv", output::to_csv(models_rows(models)));
+  write("verdict.csv", output::to_csv(with_cells(verdict_rows(result), csv_context(models))));
   write("stages.csv", output::to_csv(with_cells(stage_rows(result), csv_context(models))));
   write("index.html", to_html(page));
   folder.commit();

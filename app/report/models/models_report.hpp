@@ -1,9 +1,10 @@
 // Output of `rayreplay whatif --models`: text, JSON, CSV, and a report folder.
 //
 // Contract: JSON has the schema rayreplay.models/1 (docs/surfaces.md): the full resolved configuration, every key of
-// the machine, every call's cost with its origin, hints, trace hash, tool version and device, and the rows. The folder
-// has index.html (no scripts, nothing external, light and dark), models.json, models.csv, stages.csv, config.toml,
-// machine.toml and, for each model, a map of the SMs over pixels. The same result gives the same bytes.
+// the machine, every call's cost and every number of the time model with its origin, hints, trace hash, tool version
+// and device, and the rows. The folder has index.html (no scripts, nothing external, light and dark), models.json,
+// models.csv, verdict.csv, stages.csv, config.toml, machine.toml and, for each model, a map of the SMs over pixels. The
+// same result gives the same bytes.
 #pragma once
 
 #include <filesystem>

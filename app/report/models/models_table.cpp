@@ -281,6 +281,17 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
   return table;
 }
 
+output::Table shown_costs(const CompareResult& result, const trace::Trace& trace) {
+  output::Table table = cost_rows(result, trace);
+  const std::vector<simt::CallTally>& calls = result.rows.front().replay.replay.by_call;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const machine::CallCost& cost =
+        result.costs.calls[std::size_t{calls[i].shader} * trace::kEventKinds + static_cast<std::size_t>(calls[i].kind)];
+    table.rows[i].back() = std::string(to_string(machine::origin_of(cost)));
+  }
+  return table;
+}
+
 output::Table efficiency_by_stage(const CompareResult& result) {
   output::Table table;
   table.columns = model_columns(result, "stage");

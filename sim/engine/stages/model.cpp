@@ -102,6 +102,7 @@ CompareResult compare_models(Workbench& bench, const Experiment& experiment, Com
   const Workbench::Working working(bench.kept(), estimated_bytes(experiment));
   options.models = std::move(wanted.models);
   options.break_even = wanted.break_even;
+  options.sensitivity = wanted.sensitivity;
   options.response = wanted.response;
   options.placement = wanted.placement;
   options.observe = std::move(wanted.observe);

@@ -57,9 +57,9 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const json answer = json::parse(outcome.output);
   EXPECT_EQ(answer["schema"], "rayreplay.models/1");
-  EXPECT_EQ(keys_of(answer),
-            (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
-                                   "resident_warps", "mean_hit_cost", "costs", "rows", "stages", "lanes", "response"}));
+  EXPECT_EQ(keys_of(answer), (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration",
+                                                    "launch", "machine", "resident_warps", "mean_hit_cost", "costs",
+                                                    "quantities", "rows", "stages", "lanes", "response"}));
   // The keys that scheduler models depend on, and what is no key.
   std::set<std::string> configuration = keys_of(answer["configuration"]);
   for (const char* other : {"costs", "models", "hints"}) {
@@ -129,7 +129,8 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
                                     "charge_bytes_per_moved",
                                     "charge_bytes_per_thread",
                                     "charge_bytes_per_cycle",
-                                    "charge_withheld_sms"};
+                                    "charge_withheld_sms",
+                                    "verdict"};
   for (const char* stage : {"begin", "occlusion_begin", "intersection", "any_hit", "miss", "closest_hit", "callable"}) {
     for (const char* what : {"_warp_events", "_active_lanes", "_efficiency"}) {
       row_keys.insert(std::string(stage) + what);
@@ -172,7 +173,7 @@ TEST_F(ModelsTest, TheSameBytesOnOneWorkerAndOnTwo) {
         << entry.path();
     ++compared;
   }
-  EXPECT_EQ(compared, 6U + 3U);  // page, data, configuration, machine; a map for each model that has warps
+  EXPECT_EQ(compared, 7U + 3U);  // page, data, configuration, machine; a map for each model that has warps
   EXPECT_TRUE(read_bytes(scratch_ / "a.pftrace") == read_bytes(scratch_ / "b.pftrace"));
   EXPECT_TRUE(read_bytes(scratch_ / "a.h5") == read_bytes(scratch_ / "b.h5"));
 }
@@ -216,6 +217,70 @@ TEST_F(ModelsTest, ASmallLaunchIsSaidToBeOne) {
       EXPECT_EQ(row["too_few_warps"], true) << row["model"];
     }
   }
+}
+
+TEST_F(ModelsTest, TheVerdictAndWhatItHangsOn) {
+  const Outcome text = ask({});
+  EXPECT_THAT(text.output, HasSubstr("what the verdict hangs on"));
+  EXPECT_THAT(text.output,
+              testing::ContainsRegex("answer   ser:scope=sm: (cannot tell|pays|does not pay) on rtx4060-laptop"));
+  const json answer = json::parse(ask({"--format", "json"}).output);
+  EXPECT_TRUE(answer["rows"][0]["verdict"].is_null());
+  std::set<std::string> keys;
+  for (const json& quantity : answer["quantities"]) {
+    keys.insert(quantity["quantity"]);
+    EXPECT_LE(quantity["low"], quantity["value"]) << quantity;
+    EXPECT_LE(quantity["value"], quantity["high"]) << quantity;
+  }
+  for (const char* key : {"shader_costs.closest-hit", "registers_per_thread", "scheduler.steps_per_ray", "machine.sms",
+                          "machine.withheld_sms", "scheduler.model:live_state"}) {
+    EXPECT_TRUE(keys.contains(key)) << key;
+  }
+  const json verdict = answer["rows"][1]["verdict"];
+  EXPECT_EQ(keys_of(verdict), (std::set<std::string>{"answer", "sign", "dominating", "hangs_on", "least_speed_up",
+                                                     "most_speed_up", "ranges", "samples"}));
+  EXPECT_EQ(verdict["dominating"], verdict["ranges"][0]["quantity"]);
+  EXPECT_EQ(verdict["sign"] == "pays", answer["rows"][1]["speed_up"] > 1);
+  EXPECT_EQ(verdict["samples"].size(), 2U + 32U);
+  for (const json& range : verdict["ranges"]) {
+    EXPECT_TRUE(keys.contains(range["quantity"])) << range["quantity"];
+  }
+  const Outcome without = ask({"--no-sensitivity"});
+  EXPECT_THAT(without.output, HasSubstr("as long as plain on rtx4060-laptop; it "));
+  EXPECT_THAT(without.output, Not(HasSubstr("what the verdict hangs on")));
+  const json plain_rows = json::parse(ask({"--no-sensitivity", "--format", "json"}).output)["rows"];
+  for (std::size_t i = 0; i < plain_rows.size(); ++i) {
+    EXPECT_TRUE(plain_rows[i]["verdict"].is_null());
+    json row = answer["rows"][i];
+    row["verdict"] = nullptr;
+    EXPECT_EQ(row, plain_rows[i]) << "no other number depends on it";
+  }
+}
+
+TEST_F(ModelsTest, WhatIsSetByHandIsGiven) {
+  const auto origin = [](const json& answer, const std::string& key) {
+    for (const json& quantity : answer["quantities"]) {
+      if (quantity["quantity"] == key) {
+        return quantity["origin"].get<std::string>();
+      }
+    }
+    return std::string();
+  };
+  const json usual = json::parse(ask({"--format", "json"}).output);
+  EXPECT_EQ(origin(usual, "registers_per_thread"), "assumed");
+  EXPECT_EQ(origin(usual, "machine.rt_steps_per_cycle"), "derived");
+  EXPECT_EQ(origin(usual, "machine.withheld_sms"), "measured");
+  const json given = json::parse(ask({"--registers", "64", "--set", "machine.rt_steps_per_cycle=1.52", "--steps", "30",
+                                      "--shader-cost", "closest-hit=250", "--format", "json"})
+                                     .output);
+  for (const char* key :
+       {"registers_per_thread", "machine.rt_steps_per_cycle", "scheduler.steps_per_ray", "shader_costs.closest-hit"}) {
+    EXPECT_EQ(origin(given, key), "given") << key;
+  }
+  // A printed configuration has every key; those at their defaults stay assumed.
+  ASSERT_EQ(ask({"--print-config", "-o", scratch_ / "c.toml"}).code, 0);
+  const json again = json::parse(ask({"--config", scratch_ / "c.toml", "--format", "json"}).output);
+  EXPECT_EQ(again["quantities"], usual["quantities"]);
 }
 
 TEST_F(ModelsTest, CostsComeFromWhereTheySay) {
@@ -367,6 +432,7 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
     refused({option, "3"}, "--models");
   }
   refused({"--no-break-even"}, "--models");
+  refused({"--no-sensitivity"}, "--models");
   refused({"--models", "ser:bandwidth=1e-308"}, "at least 0.001");
   refused({"--models", "wavefront:bandwidth=1e-320"}, "at least 0.001");
   refused({"--models", "compaction:bandwidth=0.0009"}, "at least 0.001");

@@ -1,0 +1,34 @@
+// The verdict on each scheduler model, the numbers that it takes, and those on which it hangs.
+//
+// Contract: `quantity_rows` and `verdict_rows` have the keys of JSON and CSV (docs/surfaces.md); the other tables are
+// for text and pages. Names are safe to print (base/text.hpp).
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/report/export/table.hpp"
+#include "sim/comparison/compare.hpp"
+
+namespace rayreplay::report {
+
+/// "ser: pays on rtx4090: …". The row has a verdict.
+[[nodiscard]] std::string verdict_sentence(const experiment::CompareResult& result, const experiment::CompareRow& row);
+
+/// Every number of the time model with its origin and range; `model` is empty for those of all models.
+[[nodiscard]] output::Table quantity_rows(const experiment::CompareResult& result);
+[[nodiscard]] output::Table quantity_table(const experiment::CompareResult& result);
+
+/// A row for each model and quantity that was varied, by falling swing.
+[[nodiscard]] output::Table verdict_rows(const experiment::CompareResult& result);
+/// `brief`: only the numbers that change the sign and the kMaxShown with the largest swing.
+[[nodiscard]] output::Table verdict_table(const experiment::CompareResult& result, bool brief);
+/// Null without a verdict.
+[[nodiscard]] nlohmann::ordered_json verdict_json(const experiment::Verdict& verdict);
+/// Columns `verdict`, `hangs_on`, … for `models_table`.
+[[nodiscard]] output::Table with_verdicts(output::Table models, const experiment::CompareResult& result);
+
+inline constexpr std::size_t kMaxShown = 3;
+
+}  // namespace rayreplay::report

@@ -1,0 +1,384 @@
+#include "sim/comparison/quantities.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/parameters.hpp"
+#include "sim/comparison/ranges.hpp"
+#include "sim/machine/machine_fields.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+using machine::CallCost;
+using machine::Origin;
+using scheduler::Charges;
+using scheduler::SchedulerModels;
+
+constexpr std::string_view kMachineKeys = "machine.";
+constexpr std::string_view kSms = "sms";
+constexpr std::string_view kWithheldSms = "withheld_sms";
+constexpr std::string_view kReorderCycles = "reorder_cycles";
+constexpr std::string_view kBandwidth = "dram_bytes_per_second";
+
+struct Named {
+  std::string_view key;
+  const char* name;
+};
+
+/// The numbers of the machine that the time model reads.
+constexpr std::array kOfMachine = {
+    Named{kSms, "the SMs"},
+    Named{"resident_warps", "the warps of an SM"},
+    Named{"registers", "the registers of an SM"},
+    Named{"issue_per_cycle", "the issue slots of an SM"},
+    Named{"clock_mhz", "the clock"},
+    Named{"rt_steps_per_cycle", "the visits of a ray-tracing unit per cycle"},
+    Named{"rt_step_latency_cycles", "the latency of a visit"},
+    Named{kBandwidth, "the bandwidth of the memory"},
+    Named{kWithheldSms, "the number of withheld SMs"},
+    Named{kReorderCycles, "the latency of an exchange"},
+};
+
+/// Parameters of scheduler models that charge for exchanges; none changes which warps form.
+constexpr std::array kOfModels = {
+    Named{"live_state", "the live state of a thread"},     Named{"state", "the state of a path"},
+    Named{"stack_bytes", "the spill of a call"},           Named{"spawn_cycles", "the latency of a spawn"},
+    Named{"split_cycles", "the latency of a split call"},  Named{"cycles", "the latency of an exchange"},
+    Named{"reorder_cycles", "the latency of an exchange"}, Named{"bandwidth", "the bandwidth of an SM for state"},
+    Named{"withheld", "the number of withheld SMs"},
+};
+
+/// Key and name of a kind of calls.
+std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind) {
+  if (trace::begins_ray(kind)) {
+    return stage == trace::ShaderStage::RayGeneration
+               ? std::pair<std::string, std::string>{"shader_costs.ray-generation", "a trace call of ray generation"}
+               : std::pair<std::string, std::string>{"trace-call", "a trace call of another shader"};
+  }
+  const std::string word = trace::to_string(stage);
+  const bool vowel = !word.empty() && std::string_view("aeiou").find(word.front()) != std::string_view::npos;
+  return {"shader_costs." + word, fmt::format("{} {} call", vowel ? "an" : "a", word)};
+}
+
+std::size_t call_at(const simt::CallTally& call) {
+  return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
+}
+
+bool same(const Charges& a, const Charges& b) {
+  const auto all = [](const Charges& charges) {
+    return std::tuple(charges.cycles_per_warp, charges.cycles_per_cut, charges.bytes_per_moved,
+                      charges.bytes_per_thread, charges.bytes_per_cycle, charges.withheld_sms);
+  };
+  return all(a) == all(b);
+}
+
+const machine::MachineField& field_of(std::string_view key) {
+  const auto fields = machine::machine_fields();
+  return *std::find_if(fields.begin(), fields.end(),
+                       [key](const machine::MachineField& field) { return key == field.key; });
+}
+
+double number_of(const machine::Machine& machine, std::string_view key) {
+  return std::visit(
+      [&machine](auto member) -> double {
+        using Value = std::remove_cvref_t<decltype(machine.*member)>;
+        if constexpr (std::is_arithmetic_v<Value>) {
+          return static_cast<double>(machine.*member);
+        } else {
+          return 0;
+        }
+      },
+      field_of(key).member);
+}
+
+void set_number(machine::Machine& machine, std::string_view key, double value) {
+  std::visit(
+      [&machine, value](auto member) {
+        using Value = std::remove_cvref_t<decltype(machine.*member)>;
+        if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
+          machine.*member = static_cast<Value>(value);
+        }
+      },
+      field_of(key).member);
+}
+
+bool is_whole(std::string_view key) {
+  return !std::holds_alternative<double machine::Machine::*>(field_of(key).member);
+}
+
+/// The spec with another value of a parameter.
+std::string with_value(const std::string& spec, std::string_view parameter, double value, bool whole) {
+  const ModelSpec parsed = parse_spec(spec);
+  std::string text = parsed.name;
+  for (const auto& [key, old] : parsed.settings) {
+    text += text == parsed.name ? ':' : ',';
+    text += key + "=";
+    text += key != parameter ? old : whole ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+  }
+  return text;
+}
+
+Charges charges_of(const std::string& spec, const scheduler::MachineFacts& facts) {
+  return SchedulerModels::create(spec).model->charges(facts);
+}
+
+}  // namespace
+
+Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called,
+                       TimeInputs now, double counted_steps, const std::set<std::string>& given)
+    : now_(std::move(now)) {
+  const auto origin = [&given](const char* key) { return given.contains(key) ? Origin::Given : Origin::Assumed; };
+  add_calls(shaders, called);
+  constexpr const char* kCycles = "scheduler.cycles_per_instruction";
+  add({.kind = QuantityKind::CyclesPerInstruction,
+       .key = kCycles,
+       .name = "the latency of an instruction",
+       .unit = "cycles",
+       .origin = origin(kCycles),
+       .value = now_.cycles_per_instruction});
+  constexpr const char* kSteps = "scheduler.steps_per_ray";
+  add({.kind = QuantityKind::StepsPerRay,
+       .key = kSteps,
+       .name = "the number of steps of a ray",
+       .unit = "visits",
+       .origin = counted_steps >= 0 ? Origin::Counted : origin(kSteps),
+       .value = counted_steps >= 0 ? counted_steps : now_.steps_per_ray});
+  constexpr const char* kRegisters = "registers_per_thread";
+  add({.kind = QuantityKind::Registers,
+       .key = kRegisters,
+       .name = "the number of registers of a thread",
+       .unit = "registers",
+       .origin = origin(kRegisters),
+       .value = static_cast<double>(now_.registers_per_thread),
+       .whole = true});
+  for (const Named& one : kOfMachine) {
+    add({.kind = QuantityKind::Machine,
+         .key = std::string(kMachineKeys) + std::string(one.key),
+         .name = one.name,
+         .unit = field_of(one.key).unit,
+         .origin = now_.machine.origin(one.key),
+         .value = number_of(now_.machine, one.key),
+         .whole = is_whole(one.key),
+         .of_plain = one.key != kBandwidth && one.key != kWithheldSms && one.key != kReorderCycles});
+    if (one.key == kWithheldSms) {
+      list_.back().high = std::min(list_.back().high, static_cast<double>(now_.machine.sms) - 1);
+    }
+  }
+}
+
+void Quantities::add(Quantity quantity) {
+  set_range(quantity);
+  if (quantity.kind == QuantityKind::StepsPerRay && quantity.origin == Origin::Counted) {
+    quantity.low = quantity.high = quantity.value;
+  }
+  list_.push_back(std::move(quantity));
+}
+
+void Quantities::add_calls(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called) {
+  struct Sum {
+    double instructions = 0, calls = 0;
+  };
+  std::vector<Sum> sums;
+  std::map<std::pair<std::string, Origin>, std::size_t> known;
+  for (const simt::CallTally& call : called) {
+    if (!trace::is_warp_event(call.kind)) {
+      continue;
+    }
+    const std::size_t index = call_at(call);
+    const CallCost& cost = now_.calls[index];
+    const auto [key, name] = call_kind(shaders[call.shader].stage, call.kind);
+    const Origin origin = machine::origin_of(cost);
+    const auto [place, is_new] = known.try_emplace({key, origin}, groups_.size());
+    if (is_new) {
+      groups_.push_back({list_.size(), {}, true});
+      sums.emplace_back();
+      add({.key = key, .name = name, .unit = "instructions", .origin = origin});
+    }
+    Group& group = groups_[place->second];
+    if (!group.calls.empty()) {
+      const CallCost& first = now_.calls[group.calls.front()];
+      group.uniform = group.uniform && first.issue == cost.issue && first.latency == cost.latency &&
+                      first.own_latency == cost.own_latency;
+    }
+    group.calls.push_back(index);
+    const auto lanes = static_cast<double>(call.tally.active_lanes);
+    sums[place->second].instructions += lanes * cost.issue;
+    sums[place->second].calls += lanes;
+  }
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Quantity& quantity = list_[groups_[i].quantity];
+    quantity.value = groups_[i].uniform  ? now_.calls[groups_[i].calls.front()].issue
+                     : sums[i].calls > 0 ? sums[i].instructions / sums[i].calls
+                                         : 0;
+    set_range(quantity);
+    const auto of_key = [&](const Quantity& other) { return other.key == quantity.key; };
+    if (std::count_if(list_.begin(), list_.end(), of_key) > 1) {
+      quantity.name += fmt::format(" whose cost is {}", to_string(quantity.origin));
+    }
+  }
+}
+
+Quantities Quantities::of_model(const std::string& spec, const scheduler::MachineFacts& facts) const {
+  Quantities own = *this;
+  const auto created = SchedulerModels::create(spec);
+  own.now_.model = created.spec;
+  const Charges charges = created.model->charges(facts);
+  const auto fix = [](Quantity& quantity) { quantity.low = quantity.high = quantity.value; };
+  for (Quantity& quantity : own.list_) {
+    if (quantity.of_plain) {
+      continue;
+    }
+    const std::string_view key = std::string_view(quantity.key).substr(kMachineKeys.size());
+    scheduler::MachineFacts other = facts;
+    if (key == kBandwidth) {
+      if (charges.bytes_per_cycle > 0 || (charges.bytes_per_moved == 0 && charges.bytes_per_thread == 0)) {
+        fix(quantity);
+      }
+      continue;
+    }
+    const double different = quantity.value == quantity.low ? quantity.high : quantity.low;
+    if (key == kWithheldSms) {
+      other.withheld_sms = static_cast<std::uint32_t>(different);
+    } else {
+      other.reorder_cycles = different;
+    }
+    if (same(charges, created.model->charges(other))) {
+      fix(quantity);
+    }
+  }
+  const ModelSpec parsed = parse_spec(created.spec);
+  for (const Parameter& declared : SchedulerModels::describe(parsed.name).parameters) {
+    const auto named = std::find_if(kOfModels.begin(), kOfModels.end(),
+                                    [&declared](const Named& one) { return one.key == declared.name; });
+    const auto set = std::find_if(parsed.settings.begin(), parsed.settings.end(),
+                                  [&declared](const auto& setting) { return setting.first == declared.name; });
+    if (named == kOfModels.end() || set == parsed.settings.end()) {
+      continue;
+    }
+    const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
+    const bool usual = set->second == to_text(declared.default_value);
+    const double value = std::stod(set->second);
+    // Below 0, and a bandwidth of 0: the machine's.
+    if (value < 0 || (usual && value == 0)) {
+      continue;
+    }
+    own.add({.kind = QuantityKind::Parameter,
+             .key = "scheduler.model:" + declared.name,
+             .name = named->name,
+             .unit = declared.unit,
+             .origin = usual ? Origin::Assumed : Origin::Given,
+             .value = value,
+             .whole = whole,
+             .of_plain = false});
+    Quantity& quantity = own.list_.back();
+    quantity.low = std::max(quantity.low, std::min(quantity.value, declared.minimum));
+    quantity.high = std::min(quantity.high, std::max(quantity.value, declared.maximum));
+    if (same(charges, charges_of(with_value(created.spec, declared.name, quantity.low, whole), facts)) &&
+        same(charges, charges_of(with_value(created.spec, declared.name, quantity.high, whole), facts))) {
+      fix(quantity);
+    }
+  }
+  return own;
+}
+
+machine::CallClasses Quantities::classes() const {
+  machine::CallClasses classes;
+  classes.of_call.assign(now_.calls.size(), machine::kNoClass);
+  for (const Group& group : groups_) {
+    const std::size_t first = classes.calls.size();
+    for (const std::size_t call : group.calls) {
+      const CallCost& cost = now_.calls[call];
+      const trace::EventKind kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
+      std::size_t place = first;
+      while (place < classes.calls.size()) {
+        const std::size_t other = classes.calls[place];
+        const bool alike = now_.calls[other].issue == cost.issue && now_.calls[other].latency == cost.latency &&
+                           now_.calls[other].own_latency == cost.own_latency &&
+                           (static_cast<trace::EventKind>(other % trace::kEventKinds) ==
+                            trace::EventKind::ClosestHit) == (kind == trace::EventKind::ClosestHit);
+        if (alike) {
+          break;
+        }
+        ++place;
+      }
+      if (place == classes.calls.size()) {
+        classes.calls.push_back(call);
+      }
+      classes.of_call[call] = static_cast<std::uint32_t>(place);
+    }
+  }
+  return classes;
+}
+
+std::vector<double> Quantities::now() const {
+  std::vector<double> values;
+  values.reserve(list_.size());
+  for (const Quantity& quantity : list_) {
+    values.push_back(quantity.value);
+  }
+  return values;
+}
+
+TimeInputs Quantities::at(std::span<const double> values) const {
+  TimeInputs inputs = now_;
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    const Quantity& quantity = list_[i];
+    const double value = values[i];
+    if (value == quantity.value) {
+      continue;
+    }
+    switch (quantity.kind) {
+      case QuantityKind::Call:
+        break;
+      case QuantityKind::CyclesPerInstruction:
+        inputs.cycles_per_instruction = value;
+        break;
+      case QuantityKind::StepsPerRay:
+        inputs.steps_per_ray = value;
+        break;
+      case QuantityKind::Registers:
+        inputs.registers_per_thread = static_cast<std::uint32_t>(value);
+        break;
+      case QuantityKind::Machine:
+        set_number(inputs.machine, std::string_view(quantity.key).substr(kMachineKeys.size()), value);
+        break;
+      case QuantityKind::Parameter:
+        inputs.model = with_value(inputs.model, std::string_view(quantity.key).substr(quantity.key.find(':') + 1),
+                                  value, quantity.whole);
+        break;
+    }
+  }
+  const bool other_latency = inputs.cycles_per_instruction != now_.cycles_per_instruction;
+  for (const Group& group : groups_) {
+    const Quantity& quantity = list_[group.quantity];
+    const double value = values[group.quantity];
+    const bool other_cost = value != quantity.value;
+    if (!other_cost && !other_latency) {
+      continue;
+    }
+    for (const std::size_t call : group.calls) {
+      CallCost& cost = inputs.calls[call];
+      if (other_cost) {
+        const double factor = value / quantity.value;
+        cost.issue = group.uniform ? value : cost.issue * factor;
+        cost.latency *= factor;
+      }
+      if (!cost.own_latency) {
+        cost.latency = cost.issue * inputs.cycles_per_instruction;
+      }
+    }
+  }
+  return inputs;
+}
+
+}  // namespace rayreplay::experiment

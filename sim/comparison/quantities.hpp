@@ -1,0 +1,87 @@
+// The numbers from which the time model calculates a speed-up, how each is known, and how far off it may be.
+//
+// Contract: a *quantity* is one number or one factor: the instructions of a kind of calls (of all its shaders whose
+// cost has one origin: they vary by one factor, latencies with them), cycles per instruction, steps per ray, registers,
+// a number of the machine, a parameter of the scheduler model. `Quantities::at` gives the inputs of the time model for
+// any values; at the present values they are the present inputs, bit by bit. Ranges: ranges.hpp. O(calls) each.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/machine/costs.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/machine/origin.hpp"
+#include "sim/machine/work_counts.hpp"
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::experiment {
+
+enum class QuantityKind : std::uint8_t { Call, CyclesPerInstruction, StepsPerRay, Registers, Machine, Parameter };
+
+struct Quantity {
+  QuantityKind kind = QuantityKind::Call;
+  std::string key{};   ///< "shader_costs.any-hit", "machine.sms", "scheduler.model:live_state"
+  std::string name{};  ///< "an any-hit call"
+  std::string unit{};
+  machine::Origin origin = machine::Origin::Assumed;
+  double value = 0;  ///< the present one; of several calls their mean over the launch
+  double low = 0, high = 0;
+  bool whole = false;
+  bool ends_only = false;  ///< between low, value and high no other is tried
+  bool of_plain = true;    ///< plain's time may depend on it
+
+  [[nodiscard]] bool varied() const {
+    return low < high;
+  }
+};
+
+/// What a model's time depends on beside launch and warps.
+struct TimeInputs {
+  machine::Machine machine;
+  std::vector<machine::CallCost> calls;  ///< as Costs::calls
+  double cycles_per_instruction = 0;
+  double steps_per_ray = 0;  ///< no effect where steps are counted
+  std::uint32_t registers_per_thread = 0;
+  std::string model;  ///< spec
+};
+
+class Quantities {
+ public:
+  /// Those of every model. `called`: the calls that the launch makes. `counted_steps`: mean steps of a ray where they
+  /// are counted, else below 0. `given`: keys that the user set (registers_per_thread, scheduler.…).
+  Quantities(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called, TimeInputs now,
+             double counted_steps, const std::set<std::string>& given);
+
+  /// Also the model's own. Those on which neither plain nor this model depends have no range. `facts` as
+  /// machine::facts of the present machine.
+  [[nodiscard]] Quantities of_model(const std::string& spec, const scheduler::MachineFacts& facts) const;
+
+  [[nodiscard]] const std::vector<Quantity>& list() const {
+    return list_;
+  }
+  /// Calls whose costs are equal at all values.
+  [[nodiscard]] machine::CallClasses classes() const;
+  /// `values`: by quantity.
+  [[nodiscard]] TimeInputs at(std::span<const double> values) const;
+  [[nodiscard]] std::vector<double> now() const;
+
+ private:
+  struct Group {
+    std::size_t quantity = 0;
+    std::vector<std::size_t> calls;
+    bool uniform = true;  ///< all calls have one cost
+  };
+  void add(Quantity quantity);
+  void add_calls(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called);
+
+  TimeInputs now_;
+  std::vector<Quantity> list_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,82 @@
+#include "sim/comparison/ranges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace rayreplay::experiment {
+namespace {
+
+using machine::Origin;
+
+/// From value / factor to value · factor.
+struct RangeRule {
+  QuantityKind kind;
+  Origin origin;
+  double factor;
+};
+
+constexpr std::array kRules = {
+    RangeRule{QuantityKind::Call, Origin::Assumed, 10},
+    RangeRule{QuantityKind::Call, Origin::Counted, 2},
+    RangeRule{QuantityKind::Call, Origin::Captured, 2},
+    RangeRule{QuantityKind::CyclesPerInstruction, Origin::Assumed, 3},
+    RangeRule{QuantityKind::StepsPerRay, Origin::Assumed, 4},
+    RangeRule{QuantityKind::Registers, Origin::Assumed, 2},
+    RangeRule{QuantityKind::Parameter, Origin::Assumed, 4},
+    RangeRule{QuantityKind::Machine, Origin::Assumed, 2},
+    RangeRule{QuantityKind::Machine, Origin::Derived, 2},
+    RangeRule{QuantityKind::Machine, Origin::Fitted, 2},
+};
+
+/// Rates and latencies; the other numbers of a machine are its size.
+constexpr std::array<std::string_view, 6> kVariedOfMachine = {
+    "machine.issue_per_cycle",       "machine.rt_steps_per_cycle", "machine.rt_step_latency_cycles",
+    "machine.dram_bytes_per_second", "machine.withheld_sms",       "machine.reorder_cycles"};
+constexpr std::string_view kWithheld = "machine.withheld_sms";
+constexpr std::string_view kReorder = "machine.reorder_cycles";
+constexpr double kMaxReorderCycles = 2000;  // where it is 0 now
+constexpr double kMaxWithheldFactor = 2;    // times as many; the least is none
+constexpr double kMinCyclesPerInstruction = 1;
+
+double factor_of(const Quantity& quantity) {
+  const auto rule = std::find_if(kRules.begin(), kRules.end(), [&quantity](const RangeRule& other) {
+    return other.kind == quantity.kind && other.origin == quantity.origin;
+  });
+  return rule == kRules.end() ? 1 : rule->factor;
+}
+
+}  // namespace
+
+void set_range(Quantity& quantity) {
+  quantity.low = quantity.high = quantity.value;
+  const double factor = factor_of(quantity);
+  const bool of_machine = quantity.kind == QuantityKind::Machine;
+  if (factor == 1 || (of_machine && std::find(kVariedOfMachine.begin(), kVariedOfMachine.end(), quantity.key) ==
+                                        kVariedOfMachine.end())) {
+    return;
+  }
+  if (quantity.key == kWithheld) {
+    quantity.low = 0;
+    quantity.high = kMaxWithheldFactor * quantity.value;
+    quantity.ends_only = true;  // each number of shading SMs may need warps of its own
+    return;
+  }
+  if (quantity.key == kReorder && quantity.value == 0) {
+    quantity.high = kMaxReorderCycles;
+    return;
+  }
+  quantity.low = quantity.value / factor;
+  quantity.high = quantity.value * factor;
+  if (quantity.kind == QuantityKind::CyclesPerInstruction) {
+    quantity.low = std::max(quantity.low, kMinCyclesPerInstruction);
+    quantity.high = std::min(quantity.high, machine::kMaxCyclesPerInstruction);
+  }
+  if (quantity.whole) {
+    quantity.low = std::max(1.0, std::round(quantity.low));
+    quantity.high = std::max(quantity.low, std::round(quantity.high));
+  }
+}
+
+}  // namespace rayreplay::experiment

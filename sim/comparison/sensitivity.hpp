@@ -1,0 +1,83 @@
+// The verdict on a scheduler model, and the numbers on which it hangs.
+//
+// Contract: `speed_up` gives plain's time divided by the model's for any values of the quantities (quantities.hpp). The
+// *sign* of a speed-up is whether it exceeds 1 (by 10^-9). Each quantity with a range is varied alone: at the ends of
+// its range, and halfway to them (in ratio) where the range is wider than kWideRange. A change of sign on the way from
+// the present value is narrowed to kSignWithin of the value, or by kNoisySteps where the speed-up scatters. Then all
+// assumed quantities are varied together: at the two corners that the single points show to be worst and best, and at a
+// Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by key. A verdict
+// `Pays` or `DoesNotPay` says that all these times agree. Changes of sign between timed points, or back and forth, are
+// missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic. Source: rayreplay.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/comparison/quantities.hpp"
+
+namespace rayreplay::experiment {
+
+enum class VerdictKind : std::uint8_t { NotAsked, Pays, DoesNotPay, CannotTell };
+
+[[nodiscard]] const char* to_string(VerdictKind kind);  ///< "not-asked", "pays", …
+
+struct QuantityPoint {
+  double value = 0;
+  double speed_up = 0;
+};
+
+/// A quantity varied alone.
+struct Effect {
+  std::size_t quantity = 0;             ///< of Verdict::quantities
+  std::vector<QuantityPoint> points{};  ///< by value; one is the present
+  double swing = 0;                     ///< natural logarithm of the largest speed-up over the smallest
+  double from = 0, to = 0;              ///< timed values around the present one between which the sign holds
+  bool changes_below = false;           ///< the sign changes below `from`
+  bool changes_above = false;
+
+  [[nodiscard]] bool changes() const {
+    return changes_below || changes_above;
+  }
+};
+
+/// Assumed quantities varied together.
+struct JointSample {
+  std::vector<double> values;  ///< by quantity
+  double speed_up = 0;
+};
+
+struct Verdict {
+  VerdictKind kind = VerdictKind::NotAsked;
+  double speed_up = 1;  ///< at the present values
+  std::vector<Quantity> quantities;
+  std::vector<Effect> effects;  ///< of those with a range, by falling swing
+  /// The effect on which the sign hangs: of those that change it alone the one with the largest swing; if none does,
+  /// the first assumed one. Empty if the sign holds.
+  std::optional<std::size_t> decisive;
+  std::vector<JointSample> samples;  ///< the worst corner, the best, the hypercube; empty if nothing is assumed
+  double least = 1, most = 1;        ///< speed-ups over `samples` and the present one
+  bool noisy = false;
+
+  [[nodiscard]] bool pays_now() const;
+};
+
+using SpeedUpAt = std::function<double(std::span<const double> values)>;
+
+struct SensitivityOptions {
+  std::uint32_t samples = 32;  ///< of the hypercube
+  bool noisy = false;          ///< the speed-up scatters, and takes longer: fewer points
+};
+
+inline constexpr double kWideRange = 10;     ///< a wider range gets points inside
+inline constexpr double kSignWithin = 0.01;  ///< of the value
+inline constexpr int kNoisySteps = 2;
+inline constexpr std::uint32_t kNoisySamples = 4;
+inline constexpr int kMaxAtOnce = 8;
+
+[[nodiscard]] Verdict judge(std::vector<Quantity> quantities, double speed_up_now, const SpeedUpAt& speed_up,
+                            const SensitivityOptions& options);
+
+}  // namespace rayreplay::experiment
