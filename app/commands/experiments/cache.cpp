@@ -30,6 +30,7 @@
 #include "sim/caching/cache_import.hpp"
 #include "sim/caching/memory_export.hpp"
 #include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/regrouping.hpp"
 #include "sim/engine/stages/reuse.hpp"
 #include "sim/engine/stages/structure.hpp"
 #include "sim/settings/machine_settings.hpp"
@@ -333,6 +334,7 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
 int act(const CacheArguments& given) {
   // Reports all errors that do not need the trace before it is read.
   const Settings settings = given.experiment.settings(given.path);
+  experiment::require_regrouping(settings, import::is_memory_trace(given.path));
   CacheOptions options = make_options(given, settings);
   const Outputs outputs = check_outputs(given, settings);
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
@@ -347,7 +349,7 @@ int act(const CacheArguments& given) {
 void declare(CLI::App& command, CacheArguments& options) {
   add_plain(command, "trace", options.path, "TRACE", "Trace file (.rrt), or a memory trace of another tool", "Input")
       ->required();
-  options.experiment.add_to(command, {"structure, assignment, stream, reuse"});
+  options.experiment.add_to(command, {"structure, assignment, regrouping, stream, reuse"});
   command.add_flag("--requests", options.requests, "Also hit rates over requests (lanes)")->group("Output");
   options.elements_option =
       add_plain(command, "--elements", options.elements, "[FILE]",
