@@ -334,7 +334,9 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
 int act(const CacheArguments& given) {
   // Reports all errors that do not need the trace before it is read.
   const Settings settings = given.experiment.settings(given.path);
-  experiment::require_regrouping(settings, import::is_memory_trace(given.path));
+  if (experiment::regroups(settings)) {
+    experiment::require_regrouping(settings, import::is_memory_trace(given.path));
+  }
   CacheOptions options = make_options(given, settings);
   const Outputs outputs = check_outputs(given, settings);
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
