@@ -271,7 +271,7 @@ TEST(Evaluator, StreamsThatNoModelCanHaveAreRefused) {
             "the scheduler model is a bound: it has no warps whose accesses could be simulated");
   EXPECT_EQ(refused(of(path, {"outputs=cache", "scheduler.model=ser", "schedule.distribution=scanline"})),
             "the scheduler model places the warps itself");
-  EXPECT_EQ(refused(of_workload("cyclic", {"outputs=cache", "scheduler.model=ser"})),
+  EXPECT_EQ(refused(of_workload("stride", {"outputs=cache", "scheduler.model=ser"})),
             "a memory trace has no threads that a scheduler model could regroup");
   EXPECT_FALSE(evaluated(of(path, {"outputs=model", "scheduler.model=oracle"})).failure);
 }
