@@ -17,6 +17,8 @@ namespace {
 /// A triangle at x = 1: threads 0 and 2 hit it, 1 and 3 pass it by. Warps of two lanes.
 class RegroupedByHand : public testing::Test {
  protected:
+  using RegroupedLaunch = experiment::RegroupedLaunch;
+
   RegroupedByHand() {
     trace_.shaders.resize(3);
     trace_.shaders[1].stage = trace::ShaderStage::Miss;
@@ -58,7 +60,6 @@ class RegroupedByHand : public testing::Test {
     options.resident_warps = 2;
     return experiment::regroup_launch(trace_, trace_.launches[0], start_, model, options);
   }
-  using RegroupedLaunch = experiment::RegroupedLaunch;
 
   trace::Trace trace_;
   bvh::Bvh structure_;
