@@ -76,10 +76,11 @@ class LaunchSource : public WarpSource {
 /// What the warps of a launch run. The arrays must outlive the source.
 struct LaunchWork {
   const scheduler::Segments* segments = nullptr;
-  std::span<const std::uint32_t> segment_at;  ///< items · warp_size; scheduler::kNoSegment for empty lanes
-  std::span<const std::uint32_t> thread_at;   ///< warps at launch · warp_size: homes; scheduler::kNoThread: none
-  std::span<const std::uint8_t> loads_state;  ///< by segment: 1 if its thread's state comes through memory; empty: none
-  std::uint32_t state_bytes = 0;              ///< of a thread's state, multiple of 4
+  std::span<const std::uint32_t> segment_at{};  ///< items · warp_size; scheduler::kNoSegment for empty lanes
+  std::span<const std::uint32_t> thread_at{};   ///< warps at launch · warp_size: homes; scheduler::kNoThread: none
+  std::span<const std::uint8_t>
+      loads_state{};              ///< by segment: 1 if its thread's state comes through memory; empty: none
+  std::uint32_t state_bytes = 0;  ///< of a thread's state, multiple of 4
 };
 
 /// Trace and structure must outlive the source.
