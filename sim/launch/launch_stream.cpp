@@ -14,7 +14,7 @@ std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const
                                 .thread_at = schedule.plan.thread_at,
                                 .loads_state = regrouped->state_moves,
                                 .state_bytes = regrouped->state_bytes};
-  return memory::make_launch_source(trace, launch, structure, work, options);
+  return memory::make_segment_source(trace, launch, structure, work, options);
 }
 
 std::unique_ptr<machine::Dispatcher> dispatcher_of(const LaunchSchedule& schedule, const RegroupedLaunch* regrouped,

@@ -47,7 +47,7 @@ class RegroupedByHand : public testing::Test {
     start_.tile = {0, 0};
     schedule_.plan = plan_of(2);
     schedule_.plan.warp_size = 2;
-    schedule_.plan.thread_at = start_.thread_at;
+    schedule_.plan.thread_at = {0, 1, 2, 3};
     machine_.sms = 1;
     options_.warp_size = 2;
     options_.payload_bytes = 4;

@@ -664,9 +664,9 @@ class Source final : public LaunchSource {
 
 }  // namespace
 
-std::unique_ptr<LaunchSource> make_launch_source(const trace::Trace& trace, const trace::Launch& launch,
-                                                 const bvh::Bvh& structure, const LaunchWork& work,
-                                                 const StreamOptions& options) {
+std::unique_ptr<LaunchSource> make_segment_source(const trace::Trace& trace, const trace::Launch& launch,
+                                                  const bvh::Bvh& structure, const LaunchWork& work,
+                                                  const StreamOptions& options) {
   check(options);
   trace::require_scene(trace.scene, launch, "access streams");
   check_threads(work.thread_at, launch.data.threads(), options.warp_size);

@@ -84,9 +84,9 @@ struct LaunchWork {
 };
 
 /// Trace and structure must outlive the source.
-[[nodiscard]] std::unique_ptr<LaunchSource> make_launch_source(const trace::Trace& trace, const trace::Launch& launch,
-                                                               const bvh::Bvh& structure, const LaunchWork& work,
-                                                               const StreamOptions& options);
+[[nodiscard]] std::unique_ptr<LaunchSource> make_segment_source(const trace::Trace& trace, const trace::Launch& launch,
+                                                                const bvh::Bvh& structure, const LaunchWork& work,
+                                                                const StreamOptions& options);
 
 /// Whole threads. `thread_at`: items · warp_size threads, scheduler::kNoThread for empty lanes.
 [[nodiscard]] std::unique_ptr<LaunchSource> make_launch_source(const trace::Trace& trace, const trace::Launch& launch,
