@@ -106,7 +106,15 @@ Settings told_settings(const CacheArguments& given, Settings settings, const Cac
   settings.set("bvh.leaf_size", std::int64_t{0}, "");  // part of the builder's spec
   settings.set("schedule.distribution", result.schedule, "");
   settings.set("schedule.resident_warps", std::int64_t{result.options.interleaving.resident_warps}, "");
-  return given.experiment.read_of(settings, resolved);
+  Settings told = given.experiment.read_of(settings, resolved);
+  if (experiment::regroups(settings)) {
+    return told;
+  }
+  // Under the model plain nothing else of the scheduler models has an effect.
+  return experiment::of_keys(told, [](const ExperimentParameter& parameter) {
+    return parameter.declared.name == "scheduler.model" ||
+           experiment::is_read(parameter, experiment::stages_named("structure, assignment, stream, reuse"));
+  });
 }
 
 void warn(const std::string& text) {
