@@ -262,10 +262,9 @@ TEST(Evaluator, CachesObeyTheSchedulerModel) {
 TEST(Evaluator, StreamsThatNoModelCanHaveAreRefused) {
   const std::string path = path_of("bunny.rrt");
   const auto refused = [&](const Settings& settings) {
-    const Outcome outcome = evaluated(settings);
-    EXPECT_TRUE(outcome.failure);
-    EXPECT_EQ(outcome.failure->kind, ErrorKind::Usage);
-    return outcome.failure->info.what;
+    const Outcome outcome = Evaluator({}).evaluate({&settings, 1}).at(0);
+    EXPECT_TRUE(outcome.failure && outcome.failure->kind == ErrorKind::Usage);
+    return outcome.failure ? outcome.failure->info.what : "";
   };
   EXPECT_EQ(refused(of(path, {"outputs=simt,cache", "scheduler.model=oracle"})),
             "the scheduler model is a bound: it has no warps whose accesses could be simulated");

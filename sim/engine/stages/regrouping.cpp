@@ -47,7 +47,7 @@ void require_regrouping(const Settings& complete, bool memory) {
   if (!regroups(complete)) {
     return;
   }
-  const std::string& model = complete.text(kSchedulerModel);
+  const std::string model = parse_spec(complete.text(kSchedulerModel)).name;
   const std::string place = place_of(complete.where(kSchedulerModel), kSchedulerModel);
   if (memory) {
     throw Error(ErrorKind::Usage,
