@@ -245,8 +245,7 @@ void add_structure(List& list) {
 
 void add_scheduler(List& list) {
   const machine::CostOptions defaults;
-  list.spec("scheduler.model", "plain", scheduler::SchedulerModel::kModelKind, kModel | kRegroup,
-            "Scheduler model: how threads are regrouped while they run")
+  list.spec("scheduler.model", "plain", scheduler::SchedulerModel::kModelKind, kModel | kRegroup, "Scheduler model")
       .flag("--model", kSchedulers);
   list.text("scheduler.hints", "", kModel | kRegroup, "Coherence hints: NAME:BITS=FORMULA")
       .list_of(';')
