@@ -342,9 +342,6 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
 int act(const CacheArguments& given) {
   // Reports all errors that do not need the trace before it is read.
   const Settings settings = given.experiment.settings(given.path);
-  if (experiment::regroups(settings)) {
-    experiment::require_regrouping(settings, import::is_memory_trace(given.path));
-  }
   CacheOptions options = make_options(given, settings);
   const Outputs outputs = check_outputs(given, settings);
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
@@ -352,6 +349,7 @@ int act(const CacheArguments& given) {
   if (import::is_memory_trace(given.path)) {
     return run_imported(given, outputs, settings, options);
   }
+  experiment::require_regrouping(settings, false);
   require_known_trace(given.path);
   return run_launch(given, outputs, settings, options);
 }
