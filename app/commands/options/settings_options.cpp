@@ -238,8 +238,9 @@ bool SettingsOptions::reads(const ExperimentParameter& parameter, experiment::St
 }
 
 Settings SettingsOptions::read_of(const Settings& settings, const experiment::Resolved* resolved) const {
-  const experiment::StageMask on =
-      stages_ | conditional_of(stages_, [&settings](const std::string& key) { return settings.flag(key); });
+  const experiment::StageMask on = stages_ | conditional_of(stages_, [&settings](const std::string& key) {
+                                     return experiment::is_switched_on(settings, key);
+                                   });
   Settings read =
       experiment::of_keys(settings, [&](const ExperimentParameter& parameter) { return reads(parameter, on); });
   if (resolved != nullptr) {
