@@ -29,7 +29,7 @@ TEST(StateMoves, AreAsManyAsTheScheduleSays) {
         std::uint32_t moved = 0;
         for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
           const std::uint32_t segment = schedule.segment_at[warp * warp_size + lane];
-          moved += segment == scheduler::kNoSegment ? 0 : moves[segment];
+          moved += segment == scheduler::kNoSegment ? 0U : moves[segment];
         }
         ASSERT_EQ(moved, schedule.moved[warp]);
         all += moved;
