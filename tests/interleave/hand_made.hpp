@@ -137,14 +137,14 @@ struct Played {
 };
 
 /// The whole interleaving: an SM's transactions belong to the instruction that it began last.
-inline Played play(memory::WarpSource& source, const machine::WorkPlan& plan, const machine::Machine& machine,
+inline Played play(memory::WarpSource& source, machine::Dispatcher& dispatcher, const machine::Machine& machine,
                    machine::InterleaveOptions options) {
   KeepingSink sink;
   StartsSink starts;
   options.raw = &starts;
   options.cycles = true;
   Played played;
-  played.result = machine::interleave(source, plan, machine, options, sink);
+  played.result = machine::interleave(source, dispatcher, machine, options, sink);
   std::vector<StartsSink::Start> now(machine.sms);
   std::size_t next = 0;
   for (std::size_t i = 0; i < sink.all.transactions.size(); ++i) {
@@ -157,6 +157,11 @@ inline Played play(memory::WarpSource& source, const machine::WorkPlan& plan, co
         {sink.all.cycles[i], transaction.sm, start.item, start.instruction, transaction.line, outcome_of(transaction)});
   }
   return played;
+}
+
+inline Played play(memory::WarpSource& source, const machine::WorkPlan& plan, const machine::Machine& machine,
+                   machine::InterleaveOptions options) {
+  return play(source, *machine::dispatch_plan(plan, machine.sms), machine, std::move(options));
 }
 
 }  // namespace rayreplay::test

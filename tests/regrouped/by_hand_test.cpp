@@ -141,7 +141,7 @@ TEST_F(RegroupedByHand, PlainIsAsWholeThreads) {
   EXPECT_EQ(plain.state_bytes, 0U);
 }
 
-/// The second round starts when the first has ended, a signal later.
+/// The second round starts when the first has ended, a signal later. Latencies: L1 3, L2 7, memory 20.
 TEST_F(RegroupedByHand, RoundsFollowEachOther) {
   const RegroupedLaunch ser = regrouped("ser:spill=moved,live_state=8");
   machine_.l1_bytes = 512;
@@ -153,19 +153,41 @@ TEST_F(RegroupedByHand, RoundsFollowEachOther) {
   machine_.dram_latency_cycles = 20;
   const auto source = source_of(trace_, trace_.launches[0], structure_, schedule_, &ser, options_);
   const auto dispatcher = dispatcher_of(schedule_, &ser, machine_);
-  StartsSink starts;
-  KeepingSink sink;
-  machine::InterleaveOptions options{.resident_warps = 2, .cycles = true, .raw = &starts};
-  const machine::InterleaveResult result = machine::interleave(*source, *dispatcher, machine_, options, sink);
-  EXPECT_EQ(result.items, 4U);
-  ASSERT_EQ(starts.all.size(), 2 * 11U + 2 * 6U);
-  // A warp's last instruction is a store, which completes in the next cycle.
-  const std::uint64_t end = starts.all[21].cycle + 1;
-  for (std::size_t i = 0; i < starts.all.size(); ++i) {
-    EXPECT_EQ(starts.all[i].item < 2, i < 22) << i;
+  const Played played = play(*source, *dispatcher, machine_, {.resident_warps = 2});
+  EXPECT_EQ(played.result.items, 4U);
+  ASSERT_EQ(played.result.instructions, 2 * 11U + 2 * 6U);
+  std::vector<Issued> second;
+  std::uint64_t end = 0;
+  for (const Issued& one : played.issued) {
+    if (one.item < 2) {
+      EXPECT_TRUE(second.empty());
+      end = one.cycle + 1;  // the last of a warp's instructions is a store, which completes in the next cycle
+    } else {
+      second.push_back(one);
+    }
   }
-  EXPECT_EQ(starts.all[22], (StartsSink::Start{0, 2, end + 7, 0}));
-  EXPECT_EQ(starts.all[23], (StartsSink::Start{0, 3, end + 8, 0}));
+  const auto line = [&](const char* name) { return named(source->allocations(), name).start / 128; };
+  const std::uint64_t states = line("states");
+  const std::uint64_t misses = line("miss records");
+  const std::uint64_t hits = line("hit records") + 1;
+  const std::uint64_t payloads = line("payloads");
+  const std::uint64_t pixels = line("frame buffer");
+  // Both states lie in one sector. Stores left it in the L2, the L1 does not have it: warp 2 brings it, warp 3 waits
+  // for it from cycle 8 on. Both go on at cycle 14, in turn, and hit. The records come from memory; the payloads were
+  // stored and never loaded: from the L2.
+  const std::uint64_t t = end + 7;
+  EXPECT_EQ(second, (std::vector<Issued>{{t, 0, 2, 0, states, Outcome::L2},
+                                         {t + 1, 0, 3, 0, states, Outcome::Merged},
+                                         {t + 7, 0, 2, 1, states, Outcome::Hit},
+                                         {t + 8, 0, 3, 1, states, Outcome::Hit},
+                                         {t + 10, 0, 2, 2, misses, Outcome::Memory},
+                                         {t + 11, 0, 3, 2, hits, Outcome::Memory},
+                                         {t + 30, 0, 2, 3, payloads, Outcome::L2},
+                                         {t + 31, 0, 3, 3, payloads, Outcome::Merged},
+                                         {t + 37, 0, 2, 4, payloads, Outcome::Store},
+                                         {t + 38, 0, 3, 4, payloads, Outcome::Store},
+                                         {t + 39, 0, 2, 5, pixels, Outcome::Store},
+                                         {t + 40, 0, 3, 5, pixels, Outcome::Store}}));
 }
 
 TEST_F(RegroupedByHand, ABoundHasNoWarps) {

@@ -169,7 +169,7 @@ TEST(ExperimentFile, UnitsAndMeaningAsComments) {
   Settings settings;
   settings.set("trace", std::string("t.rrt"), "");
   const std::string text = to_toml(complete(settings), true);
-  EXPECT_NE(text.find("\n[cache.l1]\nbytes = 131072  # bytes: L1"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n[cache.l1]\nbytes = 131072  # bytes: Size of the analysed L1"), std::string::npos) << text;
   EXPECT_EQ(text.find("trace = \"t.rrt\"  # Trace"), 0U) << text;
 }
 
