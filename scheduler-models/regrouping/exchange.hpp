@@ -28,6 +28,7 @@ struct Arrival {
 struct FormedWarp {
   std::array<std::uint32_t, kMaxWarpSize> segment_at;  ///< by lane; kNoSegment for idle lanes and from warp_size on
   std::uint32_t moved = 0;                             ///< as in SegmentSchedule
+  std::uint64_t moved_lanes = 0;                       ///< lanes of the threads that moved
 };
 
 class Exchange {

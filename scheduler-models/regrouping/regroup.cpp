@@ -74,6 +74,18 @@ std::uint32_t form(std::span<const Waiting> threads, std::uint32_t warp_size, bo
   return claims.moved(static_cast<std::uint32_t>(threads.size()), find_givers(threads), [&] { return threads; });
 }
 
+/// Lanes of the threads that come from another warp than `continued`.
+std::uint64_t find_moved_lanes(std::span<const Waiting> threads, std::uint32_t continued, const FormedWarp& warp) {
+  std::uint64_t lanes = 0;
+  for (const Waiting& thread : threads) {
+    if (thread.warp() != continued) {
+      const auto lane = std::ranges::find(warp.segment_at, thread.segment) - warp.segment_at.begin();
+      lanes |= std::uint64_t{1} << lane;
+    }
+  }
+  return lanes;
+}
+
 /// The rounds of one or more units.
 struct Part {
   trace::Column<std::uint32_t> segment_at;
@@ -249,8 +261,9 @@ void form_warps(std::span<const Arrival> waiting, const Keys& keys, std::uint32_
   for (const std::size_t end : sorter.ends()) {
     FormedWarp& warp = out.emplace_back();
     warp.segment_at.fill(kNoSegment);
-    warp.moved = form(std::span(sorter.sorted()).subspan(begin, end - begin), warp_size, regrouping.keep_lanes, claims,
-                      warp.segment_at.data());
+    const auto threads = std::span(sorter.sorted()).subspan(begin, end - begin);
+    warp.moved = form(threads, warp_size, regrouping.keep_lanes, claims, warp.segment_at.data());
+    warp.moved_lanes = find_moved_lanes(threads, claims.continued(), warp);
     begin = end;
   }
 }

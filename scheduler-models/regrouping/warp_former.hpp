@@ -114,8 +114,14 @@ inline Givers find_givers(std::span<const Waiting> threads) {
 
 class Claims {
  public:
+  static constexpr std::uint32_t kNoWarp = 0xFFFF'FFFFU;
+
   void start(std::size_t earlier_warps) {
     claimed_.assign(earlier_warps, 0);
+  }
+  /// The earlier warp that the last warp continues; kNoWarp: all of its threads moved.
+  [[nodiscard]] std::uint32_t continued() const {
+    return continued_;
   }
   /// The number of moved threads. `threads()` is called only where the listed givers do not decide.
   template <class Threads>
@@ -123,9 +129,11 @@ class Claims {
     for (std::size_t i = 0; i < Givers::kListed && givers.threads[i] > 0; ++i) {
       if (claimed_[givers.warp[i]] == 0) {
         claimed_[givers.warp[i]] = 1;
+        continued_ = givers.warp[i];
         return count - givers.threads[i];
       }
     }
+    continued_ = kNoWarp;
     return givers.more ? count - claim_any(threads()) : count;
   }
 
@@ -141,11 +149,13 @@ class Claims {
     });
     if (most > 0) {
       claimed_[best] = 1;
+      continued_ = best;
     }
     return most;
   }
 
   std::vector<std::uint8_t> claimed_;  ///< by earlier warp
+  std::uint32_t continued_ = kNoWarp;
 };
 
 }  // namespace rayreplay::scheduler

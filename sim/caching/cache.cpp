@@ -8,6 +8,7 @@
 #include "base/stopwatch.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/overlapped_sink.hpp"
+#include "sim/launch/launch_stream.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -38,7 +39,7 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
 }  // namespace
 
 CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                      const LaunchSchedule& schedule, const CacheOptions& options) {
+                      const LaunchSchedule& schedule, const CacheOptions& options, const RegroupedLaunch* regrouped) {
   CacheResult result;
   result.machine = options.machine;
   result.trace_hash = trace.hash;
@@ -52,7 +53,6 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   result.vertex_order = structure.vertex_order;
   result.structure_bytes = structure.memory.end;
   result.ignored = structure.scene.ignored;
-  const machine::WorkPlan& plan = schedule.plan;
   result.schedule = schedule.distribution;
   result.captured_sms = schedule.captured_sms;
   result.schedule_note = schedule.note;
@@ -60,7 +60,7 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   memory::StreamOptions stream = options.stream;
   stream.coalescing.requests = wants_requests(options);
   stream.coalescing.keep_raw = options.make_raw != nullptr;
-  const auto source = memory::make_launch_source(trace, launch, structure, plan.thread_at, stream);
+  const auto source = source_of(trace, launch, structure, schedule, regrouped, stream);
   result.warp_traversal = source->warp_traversal();
   result.allocations = source->allocations();
   result.options = options;
@@ -76,10 +76,9 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
     memory::StreamOptions counted = stream;
     counted.coalescing.requests = false;
     counted.coalescing.keep_raw = false;
-    analysis_options.window_limits =
-        window_limits(count_requests(*memory::make_launch_source(trace, launch, structure, plan.thread_at, counted),
-                                     options.progress),
-                      options.windows);
+    analysis_options.window_limits = window_limits(
+        count_requests(*source_of(trace, launch, structure, schedule, regrouped, counted), options.progress),
+        options.windows);
   }
 
   memory::Analysis analysis(analysis_options);
@@ -89,7 +88,8 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   interleaving.cycles = true;
   interleaving.raw = options.make_raw ? options.make_raw(result) : nullptr;
   interleaving.progress = options.progress;
-  result.interleaved = machine::interleave(*source, plan, result.machine, interleaving, guard);
+  const auto dispatcher = dispatcher_of(schedule, regrouped, result.machine);
+  result.interleaved = machine::interleave(*source, *dispatcher, result.machine, interleaving, guard);
   overlapped.finish();
   result.stream_s = watch.seconds();
   result.options.interleaving.warp_scheduler = result.interleaved.warp_scheduler;

@@ -20,6 +20,7 @@
 #include "capture/import/wait_notice.hpp"
 #include "sim/caching/hierarchy.hpp"
 #include "sim/launch/launch_schedule.hpp"
+#include "sim/launch/regrouped_launch.hpp"
 #include "sim/machine/interleave.hpp"
 #include "sim/memory/results/analysis.hpp"
 #include "sim/memory/streams/launch_source.hpp"
@@ -61,6 +62,7 @@ struct CacheResult {
   std::string builder, layout, node_order, vertex_order;  ///< resolved specs; "" for imported traces
   std::string schedule, warp_traversal;                   ///< resolved specs
   std::string packing;                                    ///< resolved spec, completed by the packing stage
+  std::string model = "plain";                            ///< resolved spec of the scheduler model
   bool scheduled = true;                                  ///< false: an imported trace, in the order of the file
   bool captured_sms = false;                              ///< SMs are the captured ones
   std::string schedule_note;  ///< assumptions of the schedule, why `auto` did not take the captured one, keys of the
@@ -78,9 +80,11 @@ struct CacheResult {
   double stream_s = 0, analysis_s = 0;  ///< wall clock
 };
 
-/// `structure`: the launch's. `schedule`: its warps by SM.
+/// `structure`: the launch's. `schedule`: its warps by SM; with `regrouped`, these are the threads' places at launch,
+/// and the warps are those of the scheduler model.
 [[nodiscard]] CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                                    const LaunchSchedule& schedule, const CacheOptions& options);
+                                    const LaunchSchedule& schedule, const CacheOptions& options,
+                                    const RegroupedLaunch* regrouped = nullptr);
 
 /// An imported memory trace, possibly from a named pipe; `on_wait` as for import::open_memory_trace.
 [[nodiscard]] CacheResult run_cache_imported(const std::string& path, const CacheOptions& options,

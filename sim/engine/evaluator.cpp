@@ -191,7 +191,7 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
   const auto takes = [&experiment](Stage one) {
     return experiment.facts->memory && code(one).reads_of_accesses != nullptr
                ? bit(stage("input"))
-               : taken_by(one, [&](const std::string& key) { return experiment.settings->flag(key); });
+               : taken_by(one, [&](const std::string& key) { return is_switched_on(*experiment.settings, key); });
   };
   StageMask listed = 0;  // stages that the outputs need if no result is kept
   StageMask needed = 0;  // stages that they need beside the results kept now
@@ -224,6 +224,19 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
   }
   std::erase_if(all, [listed](const StageForecast& one) { return one.key.empty() || (listed & bit(one.stage)) == 0; });
   return all;
+}
+
+/// Throws if the output, or a stage that it needs, cannot work with the settings.
+void check_inputs(Stage output, const Experiment& experiment) {
+  const StageMask needed = bit(output) | inputs_of(output, [&](const std::string& key) {
+                             return is_switched_on(*experiment.settings, key);
+                           });
+  for (std::size_t i = 0; i < stage_count(); ++i) {
+    const auto check = code(static_cast<Stage>(i)).check;
+    if ((needed & bit(static_cast<Stage>(i))) != 0 && check != nullptr) {
+      check(experiment);
+    }
+  }
 }
 
 }  // namespace
@@ -331,6 +344,7 @@ class Evaluator::Impl {
     outcome.configuration = *configuration_text(kept_, asked.experiment);
     for (const Stage stage : by_position(output_stages())) {
       if (settings.wants(to_string(stage))) {
+        check_inputs(stage, asked.experiment);
         asked.leaves.push_back(leaves.want(stage, numbers_key(stage, asked.experiment), number));
       }
     }

@@ -112,7 +112,8 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
     }
     const std::string value = value_of(key, std::move(text), content_of, decided);
     for (std::size_t i = 0; i < infos.size(); ++i) {
-      if ((readers & bit(static_cast<Stage>(i))) != 0) {
+      const auto uses_key = code(static_cast<Stage>(i)).uses_key;
+      if ((readers & bit(static_cast<Stage>(i))) != 0 && (uses_key == nullptr || uses_key(complete, key))) {
         makers[i].add(key).add(value);
         if (!varies(infos[i], key)) {
           groups[i].add(key).add(value);
@@ -120,7 +121,7 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
       }
     }
   }
-  const IsOn is_on = [&complete](const std::string& key) { return complete.flag(key); };
+  const IsOn is_on = [&complete](const std::string& key) { return is_switched_on(complete, key); };
   ExperimentKeys keys;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     const auto one = static_cast<Stage>(i);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/engine/experiment.hpp"
@@ -31,6 +32,10 @@ struct StageCode {
   /// For memory traces: all settings that the result depends on, as text. In the stage's hash it replaces the stage's
   /// keys and the hashes of all stages it takes except `input`.
   std::string (*reads_of_accesses)(const Settings&) = nullptr;
+  /// False: of these settings the result does not depend on the key, which the stage reads otherwise. Null: it does.
+  bool (*uses_key)(const Settings&, std::string_view key) = nullptr;
+  /// Throws Usage for settings with which the stage cannot work; called before any stage works.
+  void (*check)(const Experiment&) = nullptr;
 };
 
 [[nodiscard]] inline const StageCode& code(Stage stage) {

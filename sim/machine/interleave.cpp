@@ -48,13 +48,13 @@ void check_call(const InterleaveCall& call) {
           fmt::format("at most {}", kMaxComputeCycles));
   }
   check_latencies(call.machine);
-  if (call.plan.queues() != 1 && call.plan.queues() != call.machine.sms) {
-    wrong("the work plan has another number of SMs than the machine", fmt::format("{} queues", call.plan.queues()),
-          fmt::format("1 or {}", call.machine.sms));
-  }
-  if (call.plan.items() != call.source.items()) {
+  if (call.dispatcher.items() != call.source.items()) {
     wrong("the work plan has another number of items than the source of streams",
-          fmt::format("{} items", call.plan.items()), fmt::format("{}", call.source.items()));
+          fmt::format("{} items", call.dispatcher.items()), fmt::format("{}", call.source.items()));
+  }
+  if (call.dispatcher.first_sm() >= call.machine.sms) {
+    wrong("no SM is left to run warps", fmt::format("{} withheld", call.dispatcher.first_sm()),
+          fmt::format("less than {}, the machine's SMs", call.machine.sms));
   }
   const std::uint64_t lines =
       l2_geometry(call.machine).lines() + l1_geometry(call.machine).lines() * std::uint64_t{call.machine.sms};
@@ -68,16 +68,26 @@ void check_call(const InterleaveCall& call) {
 
 }  // namespace
 
-InterleaveResult interleave(memory::WarpSource& source, const WorkPlan& plan, const Machine& machine,
+InterleaveResult interleave(memory::WarpSource& source, Dispatcher& dispatcher, const Machine& machine,
                             const InterleaveOptions& options, memory::TransactionSink& sink) {
-  const InterleaveCall call{source, plan, machine, options, sink};
+  const InterleaveCall call{source, dispatcher, machine, options, sink};
   check_call(call);
   const WarpSchedulers::Created scheduler = WarpSchedulers::create(options.warp_scheduler);
-  report_start(options.progress, "interleaving", plan.items());
+  report_start(options.progress, "interleaving", dispatcher.items());
   InterleaveResult result = scheduler.model->run(call);
+  if (result.items != dispatcher.items()) {
+    throw Error(ErrorKind::Internal,
+                {"the dispatcher withholds items for ever", "interleave", fmt::format("{} items ran", result.items),
+                 fmt::format("{}", dispatcher.items()), "report this: the scheduler model is at fault"});
+  }
   result.warp_scheduler = scheduler.spec;
   report_finish(options.progress);
   return result;
+}
+
+InterleaveResult interleave(memory::WarpSource& source, const WorkPlan& plan, const Machine& machine,
+                            const InterleaveOptions& options, memory::TransactionSink& sink) {
+  return interleave(source, *dispatch_plan(plan, machine.sms), machine, options, sink);
 }
 
 }  // namespace rayreplay::machine

@@ -2,10 +2,11 @@
 //
 // Contract. Time is in cycles from 0. Each cycle has three steps, in this order:
 //   1. Warps whose last instruction has completed leave their slots.
-//   2. Free slots are filled while queues have items (work_distribution.hpp). One queue: the SM with the fewest warps
-//      takes the next item, ties to the lowest number. A queue for each SM: each takes from its own. An SM fills its
-//      lowest free slot. The first instruction of a warp is ready in the cycle in which it starts. An item without
-//      instructions ends immediately, and its slot is still free.
+//   2. Free slots are filled while the dispatcher has items for them (dispatcher.hpp): queues of a work plan, or warps
+//   of
+//      a scheduler model. SMs take their own items first; then the SM with the fewest warps takes the next shared one,
+//      ties to the lowest number. An SM fills its lowest free slot. The first instruction of a warp is ready in the
+//      cycle in which it starts. An item without instructions ends immediately, and its slot is still free.
 //   3. SMs in ascending order, each at most one transaction. If an SM's load unit is free, the warp scheduler
 //      (warp_scheduler.hpp) chooses a warp with a ready instruction and issues its first transaction. An instruction of
 //      n transactions holds the unit for n cycles, longer if it waits for misses.
@@ -35,9 +36,10 @@
 // warps) an instruction, O(1) a transaction, O(log outstanding misses) a miss, O(SMs) for each L2 latency of time.
 // Memory: the streams of resident warps and of those about to start; 34 to 64 bytes a line of the caches. Source:
 // Rogers, O'Connor, Aamodt, MICRO 2012 (warp schedulers); Aila and Laine, HPG 2009 (persistent threads). Errors: Usage
-// for plans whose SMs or items differ from machine and source; for resident warps, latencies, outstanding misses or
-// compute cycles out of range; for geometries that do not fit the stream's lines and sectors; for missing raw
-// instructions. Resource for caches of more than 2^28 lines in all.
+// for dispatchers whose SMs or items differ from machine and source; for resident warps, latencies, outstanding misses
+// or compute cycles out of range; for geometries that do not fit the stream's lines and sectors; for missing raw
+// instructions. Resource for caches of more than 2^28 lines in all. Internal for a dispatcher that withholds items for
+// ever.
 #pragma once
 
 #include <array>
@@ -46,6 +48,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "sim/machine/dispatcher.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/work_distribution.hpp"
 #include "sim/memory/streams/warp_source.hpp"
@@ -77,6 +80,10 @@ struct InterleaveResult {
   std::string warp_scheduler;                  ///< resolved spec
 };
 
+[[nodiscard]] InterleaveResult interleave(memory::WarpSource& source, Dispatcher& dispatcher, const Machine& machine,
+                                          const InterleaveOptions& options, memory::TransactionSink& sink);
+
+/// The queues of a work plan.
 [[nodiscard]] InterleaveResult interleave(memory::WarpSource& source, const WorkPlan& plan, const Machine& machine,
                                           const InterleaveOptions& options, memory::TransactionSink& sink);
 

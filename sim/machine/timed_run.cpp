@@ -124,6 +124,7 @@ class Simulation {
     bool any = false;
     formed_.segment_at.fill(kNoSegment);
     formed_.moved = 0;
+    formed_.moved_lanes = 0;
     for (std::uint32_t lane = 0; lane < warp_size_; ++lane) {
       const std::uint32_t thread = context_->order.thread_at[std::size_t{warp} * warp_size_ + lane];
       if (thread != scheduler::kNoThread &&
@@ -337,6 +338,7 @@ class Simulation {
       placement.slot.push_back(slot);
       placement.start.push_back(now_);
       placement.end.push_back(now_);
+      run_.moved_lanes.push_back(formed_.moved_lanes);
     }
   }
 

@@ -121,6 +121,7 @@ class Workload {
 /// again).
 struct TimedRun {
   scheduler::SegmentSchedule schedule;
+  std::vector<std::uint64_t> moved_lanes;  ///< by warp: lanes of the threads that moved; empty without placement
   Timing timing;
 };
 [[nodiscard]] TimedRun run_timed(const scheduler::PlanContext& context, const scheduler::SchedulerModel& model,

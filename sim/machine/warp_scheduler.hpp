@@ -20,7 +20,7 @@ namespace rayreplay::machine {
 /// The checked arguments of `interleave`.
 struct InterleaveCall {
   memory::WarpSource& source;
-  const WorkPlan& plan;
+  Dispatcher& dispatcher;
   const Machine& machine;
   const InterleaveOptions& options;
   memory::TransactionSink& sink;

@@ -21,14 +21,15 @@ enum class DataKind : std::uint8_t {
   Stack,
   FrameBuffer,
   Other,        ///< of an allocation without a more specific kind
+  State,        ///< live state of threads between two segments
   Unallocated,  ///< outside every allocation
 };
-inline constexpr std::size_t kDataKinds = 11;
+inline constexpr std::size_t kDataKinds = 12;
 
 /// By DataKind.
 inline constexpr std::array<std::string_view, kDataKinds> kDataKindNames = {
-    "node",    "index", "vertex",       "box",   "instance",   "shader-record",
-    "payload", "stack", "frame-buffer", "other", "unallocated"};
+    "node",    "index", "vertex",       "box",   "instance", "shader-record",
+    "payload", "stack", "frame-buffer", "other", "state",    "unallocated"};
 
 [[nodiscard]] constexpr std::string_view to_string(DataKind kind) {
   return kDataKindNames[static_cast<std::size_t>(kind)];

@@ -46,6 +46,7 @@ const Readers kStructure{"structure"};
 const Readers kAssignment{"assignment"};
 const Readers kSimt{"simt"};
 const Readers kModel{"model"};
+const Readers kRegroup{"regrouping"};
 const Readers kTraversal{"traversal"};
 const Readers kStream{"stream"};
 const Readers kCache{"cache, reuse"};
@@ -199,20 +200,20 @@ void add_replay(List& list) {
   list.spec("packing", "identity", scheduler::Packing::kModelKind, kAssignment,
             "How threads are packed into warps when they start")
       .flag("--packing", kWarps);
-  list.spec("policy", simt::to_string(simt::Policy::StageMajority), simt::ReplayPolicy::kModelKind, kSimt | kModel,
-            "Which of a warp's pending calls runs next")
+  list.spec("policy", simt::to_string(simt::Policy::StageMajority), simt::ReplayPolicy::kModelKind,
+            kSimt | kModel | kRegroup, "Which of a warp's pending calls runs next")
       .flag("--policy", kReplay, "NAME");
   list.whole("default_cost", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of a shader that is not in the table costs: its weight in SIMT efficiency")
       .flag("--default-cost", kReplay);
-  list.whole("registers_per_thread", 64, "registers", 1, kMaxRegisters, kModel | kStream,
+  list.whole("registers_per_thread", 64, "registers", 1, kMaxRegisters, kModel | kRegroup | kStream,
              "Registers of a thread: decide how many warps an SM holds")
       .flag("--registers", kMachines);
   list.whole("costs.*", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of the shader: a stage (closest-hit), a name, or an id")
       .open()
       .flag("--cost", kReplay, "SHADER=CYCLES,...");
-  list.text("shader_costs.*", "", kModel,
+  list.text("shader_costs.*", "", kModel | kRegroup,
             "Instructions of a call of the shader, for the time model: ISSUE, or ISSUE:LATENCY with cycles")
       .open()
       .flag("--shader-cost", kSchedulers, "SHADER=ISSUE[:LATENCY],...");
@@ -244,32 +245,32 @@ void add_structure(List& list) {
 
 void add_scheduler(List& list) {
   const machine::CostOptions defaults;
-  list.spec("scheduler.model", "plain", scheduler::SchedulerModel::kModelKind, kModel, "Scheduler model")
+  list.spec("scheduler.model", "plain", scheduler::SchedulerModel::kModelKind, kModel | kRegroup, "Scheduler model")
       .flag("--model", kSchedulers);
-  list.text("scheduler.hints", "", kModel, "Coherence hints: NAME:BITS=FORMULA")
+  list.text("scheduler.hints", "", kModel | kRegroup, "Coherence hints: NAME:BITS=FORMULA")
       .list_of(';')
       .flag("--hint", kSchedulers, "NAME:BITS=FORMULA");
-  list.text("scheduler.hint_files", "", kModel, "Coherence hints from files: NAME:BITS=FILE")
+  list.text("scheduler.hint_files", "", kModel | kRegroup, "Coherence hints from files: NAME:BITS=FILE")
       .list_of(';')
       .path()
       .flag("--hint-file", kSchedulers, "NAME:BITS=FILE");
-  list.text("scheduler.cost_source", "default", kModel, "Costs of calls that shader_costs does not name")
+  list.text("scheduler.cost_source", "default", kModel | kRegroup, "Costs of calls that shader_costs does not name")
       .choices({"default", "spirv", "captured"})
       .flag("--cost-source", kSchedulers);
   list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,
-            machine::kMaxCyclesPerInstruction, kModel,
+            machine::kMaxCyclesPerInstruction, kModel | kRegroup,
             "Latency of a call per instruction, where only its instructions are known")
       .flag("--cycles-per-instruction", kSchedulers);
-  list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMaxSteps, kModel,
+  list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMaxSteps, kModel | kRegroup,
             "Visits (nodes and leaves) of a ray, the same for all")
       .flag("--steps", kSchedulers);
-  list.truth("scheduler.replay_steps", false, kModel,
-             "Count each ray's visits in the structure (bvh.*); the stage model then takes structure")
+  list.truth("scheduler.replay_steps", false, kModel | kRegroup,
+             "Count each ray's visits in the structure (bvh.*); the stages model and regrouping then take structure")
       .flag("--replay-steps", kSchedulers);
 }
 
 void add_machine(List& list) {
-  list.text(kMachineName, kDefaultMachine, kModel | kStream, "Machine: a shipped one's name, or a TOML file")
+  list.text(kMachineName, kDefaultMachine, kModel | kRegroup | kStream, "Machine: a shipped one's name, or a TOML file")
       .path()
       .flag("--machine", kMachines, "NAME|FILE");
   list.append(machine_parameters());
@@ -286,7 +287,7 @@ void add_stream(List& list) {
   list.spec("schedule.warp_scheduler", interleaving.warp_scheduler, machine::WarpScheduler::kModelKind, kStream,
             "Which of an SM's ready warps issues next")
       .flag("--warp-scheduler", kMachines);
-  list.whole("schedule.resident_warps", 0, "warps", 0, kMaxResident, kStream,
+  list.whole("schedule.resident_warps", 0, "warps", 0, kMaxResident, kRegroup | kStream,
              "Warps of an SM at once; 0: the machine's, by registers")
       .flag("--resident-warps", kMachines);
   list.whole("schedule.compute_cycles", 0, "cycles", 0, kMaxComputeCycles, kStream,

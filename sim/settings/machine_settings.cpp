@@ -26,9 +26,9 @@ const char* readers_of(const MachineField& field) {
       "l2_bytes",          "l2_line_bytes",     "l2_sector_bytes",     "l2_ways",
       "l1_latency_cycles", "l2_latency_cycles", "dram_latency_cycles", "outstanding_misses"};
   const std::string_view key = field.key;
-  return std::ranges::find(kTimeAndStream, key) != kTimeAndStream.end() ? "model, stream"
+  return std::ranges::find(kTimeAndStream, key) != kTimeAndStream.end() ? "model, regrouping, stream"
          : std::ranges::find(kStream, key) != kStream.end()             ? "stream"
-                                                                        : "model";
+                                                                        : "model, regrouping";
 }
 
 std::string key_of(const MachineField& field) {

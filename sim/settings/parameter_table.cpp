@@ -147,4 +147,15 @@ void unknown_key(std::string_view key, const std::string& where) {
                                                   : "did you mean '" + near + "'?"});
 }
 
+void require_read_by_stage(std::string_view key, const std::string& where) {
+  const ExperimentParameter* parameter = find_parameter(key);
+  if (parameter == nullptr) {
+    unknown_key(key, where);
+  }
+  if (const std::string command = command_of(parameter->read_by); !command.empty()) {
+    throw Error(ErrorKind::Usage, {"no stage of 'run' and 'sweep' reads the key", where, "'" + std::string(key) + "'",
+                                   "a key that a stage reads", "rayreplay " + command + " alone reads it"});
+  }
+}
+
 }  // namespace rayreplay::experiment

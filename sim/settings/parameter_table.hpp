@@ -56,5 +56,7 @@ struct Shorthand {
 }
 /// Throws Usage with the key that replaced `key`, or the nearest known one.
 [[noreturn]] void unknown_key(std::string_view key, const std::string& where);
+/// Throws Usage for an unknown key, and for one that only a command reads, not a stage of `run` and `sweep`.
+void require_read_by_stage(std::string_view key, const std::string& where);
 
 }  // namespace rayreplay::experiment

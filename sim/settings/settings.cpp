@@ -88,6 +88,15 @@ const std::string& Settings::text(std::string_view key) const {
   return std::get<std::string>(at(key));
 }
 
+bool is_switched_on(const Settings& settings, const std::string& key) {
+  const ParameterValue& value = settings.at(key);
+  if (const auto* const spec = std::get_if<std::string>(&value)) {
+    const ExperimentParameter* const parameter = find_parameter(key);
+    return parse_spec(*spec).name != parse_spec(std::get<std::string>(parameter->declared.default_value)).name;
+  }
+  return std::get<bool>(value);
+}
+
 const std::string& Settings::where(std::string_view key) const {
   static const std::string kNowhere;
   const auto found = values_.find(key);

@@ -59,6 +59,9 @@ class Settings {
   std::map<std::string, Setting, std::less<>> values_;
 };
 
+/// For keys of StageInfo::takes_if: a truth value that is true, or the spec of another model than the default's.
+[[nodiscard]] bool is_switched_on(const Settings& settings, const std::string& key);
+
 /// Whether settings must name a trace or a workload, or the caller provides the input.
 enum class NamedInput : std::uint8_t { Needed, Elsewhere };
 

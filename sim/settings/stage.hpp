@@ -32,7 +32,7 @@ struct StageInfo {
   std::string text;                  ///< one line: the stage's result
   int position = 0;                  ///< in lists of stages: above those of the stages it takes
   std::vector<std::string> takes{};  ///< stages whose results it takes
-  /// Stages whose results it takes only where a switch is on: stage and key.
+  /// Stages whose results it takes only where a switch is on: stage and key (is_switched_on, settings.hpp).
   std::vector<std::pair<std::string, std::string>> takes_if{};
   /// Keys read in addition to those whose entries in the table of keys name this stage; "machine.*": a whole table.
   std::vector<std::string> reads{};

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <tbb/parallel_for.h>
@@ -239,6 +240,63 @@ std::string key_of(Evaluator& evaluator, const Settings& settings, Stage stage) 
     }
   }
   return "";
+}
+
+TEST(Evaluator, CachesObeyTheSchedulerModel) {
+  const std::string path = path_of("one-weekend-ser.rrt");
+  const trace::Trace trace = trace::load(path);
+  std::map<double, std::string> transactions;
+  for (const std::string model : {"plain", "ser", "ser:scope=sm,arrival=full", "wavefront", "bindless-dispatch"}) {
+    SCOPED_TRACE(model);
+    const Settings settings = of(path, {"outputs=cache", "scheduler.model=" + model, "schedule.distribution=launch",
+                                        "order=z-order", "machine.sms=4", "cache.distances=false"});
+    const experiment::CacheResult expected = caches_by_hand(trace, settings);
+    const Outcome outcome = evaluated(settings);
+    ASSERT_FALSE(outcome.failure);
+    EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
+    EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
+    expect_level(outcome, "l1", expected.analysis.levels[memory::kL1].counts, 32);
+    expect_level(outcome, "l2", expected.analysis.levels[memory::kL2].counts, 32);
+    transactions[metric(outcome, "l1_hit_rate").value()] = model;
+  }
+  EXPECT_EQ(transactions.size(), 5U) << "each model has a hit rate of its own";
+}
+
+TEST(Evaluator, StreamsThatNoModelCanHaveAreRefused) {
+  const std::string path = path_of("bunny.rrt");
+  const auto refused = [&](const Settings& settings) {
+    const Outcome outcome = Evaluator({}).evaluate({&settings, 1}).at(0);
+    EXPECT_TRUE(outcome.failure && outcome.failure->kind == ErrorKind::Usage);
+    return outcome.failure ? outcome.failure->info.what : "";
+  };
+  EXPECT_EQ(refused(of(path, {"outputs=simt,cache", "scheduler.model=oracle"})),
+            "the scheduler model is a bound: it has no warps whose accesses could be simulated");
+  EXPECT_EQ(refused(of(path, {"outputs=cache", "scheduler.model=ser", "schedule.distribution=scanline"})),
+            "the scheduler model places the warps itself");
+  EXPECT_EQ(refused(of_workload("stride", {"outputs=cache", "scheduler.model=ser"})),
+            "a memory trace has no threads that a scheduler model could regroup");
+  EXPECT_FALSE(evaluated(of(path, {"outputs=model", "scheduler.model=oracle"})).failure);
+}
+
+/// Costs of shader calls decide the warps of timed models alone.
+TEST(Evaluator, StreamsDependOnCostsUnderTimedModelsAlone) {
+  const std::string path = path_of("bunny.rrt");
+  Evaluator evaluator({});
+  const auto stream_key = [&](const std::string& model, const std::string& key) {
+    return key_of(evaluator, of(path, {"outputs=cache", "scheduler.model=" + model, key}), experiment::stage("stream"));
+  };
+  for (const auto& [model, key, differs] :
+       std::vector<std::tuple<std::string, std::string, bool>>{{"plain", "scheduler.steps_per_ray=7", false},
+                                                               {"ser", "scheduler.steps_per_ray=7", false},
+                                                               {"bindless-dispatch", "scheduler.steps_per_ray=7", true},
+                                                               {"plain", "scheduler.hints=a:1=shader", false},
+                                                               {"ser", "scheduler.hints=a:1=shader", true},
+                                                               {"ser", "shader_costs.miss=9", false},
+                                                               {"bindless-dispatch", "shader_costs.miss=9", true},
+                                                               {"ser", "scheduler.model:scope=sm", true}}) {
+    EXPECT_EQ(stream_key(model, key) != stream_key(model, "outputs=cache"), differs) << model << " " << key;
+  }
+  EXPECT_NE(stream_key("plain", "outputs=cache"), stream_key("ser", "outputs=cache"));
 }
 
 TEST(Evaluator, OtherCachesSeeTheSameStream) {

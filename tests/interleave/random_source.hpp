@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/split_mix.hpp"
+#include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "sim/machine/work_distribution.hpp"
 #include "sim/memory/streams/warp_source.hpp"
 
@@ -120,6 +121,67 @@ inline machine::WorkPlan random_plan(std::uint32_t items, std::uint32_t queues, 
   }
   return plan;
 }
+
+/// Units of some rounds of some warps, a warp an item; no SM, SMs, or both; or spread.
+inline scheduler::SegmentSchedule random_schedule(std::uint32_t items, Draws& draw) {
+  scheduler::SegmentSchedule schedule;
+  schedule.warp_size = 1;
+  schedule.moved.resize(items);
+  schedule.spread = draw.upto(2) == 0;
+  const std::uint32_t fixed_of_8 = draw.upto(2) == 0 ? 8 : draw.upto(1) * draw.upto(8);
+  const std::uint32_t most_rounds = draw.upto(4);
+  const std::uint32_t most_warps = draw.upto(draw.upto(1) == 0 ? 2 : 80);
+  schedule.round_begin.push_back(0);
+  schedule.unit_begin.push_back(0);
+  while (schedule.round_begin.back() < items) {
+    for (std::uint32_t round = 0; round <= draw.upto(most_rounds) && schedule.round_begin.back() < items; ++round) {
+      const std::uint64_t warps = 1 + draw.upto(most_warps);
+      schedule.round_begin.push_back(std::min<std::uint64_t>(schedule.round_begin.back() + warps, items));
+    }
+    schedule.unit_begin.push_back(schedule.rounds());
+    schedule.unit_sm.push_back(draw.upto(7) < fixed_of_8 ? draw.upto(100) : scheduler::kAnySm);
+  }
+  return schedule;
+}
+
+/// Warps of up to three lanes on random SMs, each after the warps of its threads' earlier segments.
+struct PlayedWarps {
+  scheduler::SegmentSchedule schedule;
+  scheduler::Segments segments;
+  std::vector<std::uint32_t> sm;
+
+  PlayedWarps(std::uint32_t warps, std::uint32_t sms, Draws& draw) {
+    constexpr std::uint32_t kLanes = 3;
+    schedule.warp_size = kLanes;
+    schedule.moved.resize(warps);
+    std::vector<std::vector<std::uint32_t>> places;  // of each thread, in order
+    for (std::uint32_t warp = 0; warp < warps; ++warp) {
+      sm.push_back(draw.upto(sms - 1));
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        const std::uint32_t place = warp * kLanes + lane;
+        if (lane > 0 && draw.upto(3) == 0) {
+          continue;
+        }
+        std::uint32_t thread = draw.upto(static_cast<std::uint32_t>(places.size()));
+        if (thread < places.size() && places[thread].back() / kLanes == warp) {
+          thread = static_cast<std::uint32_t>(places.size());
+        }
+        places.resize(std::max<std::size_t>(places.size(), thread + 1));
+        places[thread].push_back(place);
+      }
+    }
+    schedule.segment_at.assign(std::size_t{warps} * kLanes, scheduler::kNoSegment);
+    segments.first.push_back(0);
+    std::uint32_t segment = 0;
+    for (const auto& thread : places) {
+      for (const std::uint32_t place : thread) {
+        schedule.segment_at[place] = segment++;
+        segments.bounce.push_back(0);
+      }
+      segments.first.push_back(segment);
+    }
+  }
+};
 
 /// Keeps what it is given.
 class KeepingSink : public memory::TransactionSink {

@@ -93,7 +93,8 @@ TEST(SchedulesPage, TheWorkedExample) {
   const WorkPlan plan = test::plan_of(source.items());
   const Machine machine = example_machine();
   InterleaveOptions options{.resident_warps = 2, .cycles = true};
-  test::SlowInterleave slow(source.streams, source.options, plan, machine, options);
+  test::SlowQueues queues(plan);
+  test::SlowInterleave slow(source.streams, source.options, queues, machine, options);
   slow.run();
   const test::Played played = test::play(source, plan, machine, options);
   ASSERT_EQ(played.issued.size(), slow.completions.size());

@@ -13,6 +13,7 @@
 
 #include "base/split_mix.hpp"
 #include "sim/machine/interleave.hpp"
+#include "tests/interleave/slow_dispatch.hpp"
 
 namespace rayreplay::test {
 
@@ -92,17 +93,13 @@ class SlowCache {
 class SlowInterleave {
  public:
   SlowInterleave(const std::vector<memory::WarpStream>& streams, const memory::CoalesceOptions& coalescing,
-                 const machine::WorkPlan& plan, const machine::Machine& machine,
-                 const machine::InterleaveOptions& options)
+                 SlowDispatch& dispatch, const machine::Machine& machine, const machine::InterleaveOptions& options)
       : streams_(streams),
         coalescing_(coalescing),
+        dispatch_(dispatch),
         machine_(machine),
         options_(options),
         l2_(machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways, machine.l2_sector_bytes) {
-    for (std::size_t queue = 0; queue < plan.queues(); ++queue) {
-      queues_.emplace_back(plan.queue.begin() + static_cast<std::ptrdiff_t>(plan.queue_begin[queue]),
-                           plan.queue.begin() + static_cast<std::ptrdiff_t>(plan.queue_begin[queue + 1]));
-    }
     for (std::uint32_t sm = 0; sm < machine.sms; ++sm) {
       sms_.push_back({.l1 = {machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways, machine.l1_sector_bytes},
                       .slots = std::vector<std::optional<Warp>>(options.resident_warps)});
@@ -113,10 +110,12 @@ class SlowInterleave {
 
   void run() {
     for (std::uint64_t cycle = 0; work_left(); ++cycle) {
-      for (Sm& sm : sms_) {
+      for (std::uint32_t number = 0; number < sms_.size(); ++number) {
+        Sm& sm = sms_[number];
         for (auto& slot : sm.slots) {
           if (slot && slot->next == streams_[slot->item].instructions() && slot->ready <= cycle &&
               !is_issuing(sm, slot)) {
+            dispatch_.ended(slot->item, number, cycle);
             slot.reset();
           }
         }
@@ -167,33 +166,45 @@ class SlowInterleave {
         std::count_if(sm.slots.begin(), sm.slots.end(), [](const auto& slot) { return slot.has_value(); }));
   }
   [[nodiscard]] bool work_left() const {
-    return std::any_of(queues_.begin(), queues_.end(), [](const auto& queue) { return !queue.empty(); }) ||
-           std::any_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return running(sm) > 0; });
+    return dispatch_.work_left() || std::any_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return running(sm) > 0; });
   }
 
+  [[nodiscard]] bool has_room(std::uint32_t sm) const {
+    return dispatch_.runs(sm) && running(sms_[sm]) < options_.resident_warps;
+  }
   void fill(std::uint64_t cycle) {
     for (;;) {
+      for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
+        while (has_room(sm)) {
+          const auto item = dispatch_.own(sm, cycle);
+          if (!item) {
+            break;
+          }
+          start(*item, sm, cycle);
+        }
+      }
       std::optional<std::uint32_t> chosen;
       for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
-        const auto& queue = queues_[queues_.size() == 1 ? 0 : sm];
-        if (!queue.empty() && running(sms_[sm]) < options_.resident_warps &&
-            (!chosen || running(sms_[sm]) < running(sms_[*chosen]))) {
+        if (has_room(sm) && (!chosen || running(sms_[sm]) < running(sms_[*chosen]))) {
           chosen = sm;
         }
       }
-      if (!chosen) {
+      const auto item = chosen ? dispatch_.shared(*chosen, cycle) : std::nullopt;
+      if (!item) {
         return;
       }
-      Sm& sm = sms_[*chosen];
-      auto& queue = queues_[queues_.size() == 1 ? 0 : *chosen];
-      const std::uint32_t item = queue.front();
-      queue.pop_front();
-      ++result.items;
-      if (streams_[item].instructions() > 0) {
-        auto slot = std::find_if(sm.slots.begin(), sm.slots.end(), [](const auto& at) { return !at; });
-        *slot = Warp{.item = item, .next = 0, .ready = cycle, .started = sm.starts++};
-      }
+      start(*item, *chosen, cycle);
     }
+  }
+  void start(std::uint32_t item, std::uint32_t number, std::uint64_t cycle) {
+    ++result.items;
+    if (streams_[item].instructions() == 0) {
+      dispatch_.ended(item, number, cycle);
+      return;
+    }
+    Sm& sm = sms_[number];
+    auto slot = std::find_if(sm.slots.begin(), sm.slots.end(), [](const auto& at) { return !at; });
+    *slot = Warp{.item = item, .next = 0, .ready = cycle, .started = sm.starts++};
   }
 
   std::optional<std::uint32_t> choose(Sm& sm, std::uint32_t number, std::uint64_t cycle) {
@@ -373,10 +384,10 @@ class SlowInterleave {
 
   const std::vector<memory::WarpStream>& streams_;
   memory::CoalesceOptions coalescing_;
+  SlowDispatch& dispatch_;
   machine::Machine machine_;
   machine::InterleaveOptions options_;
   SlowCache l2_;
-  std::vector<std::list<std::uint32_t>> queues_;
   std::vector<Sm> sms_;
 };
 

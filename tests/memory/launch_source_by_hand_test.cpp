@@ -63,27 +63,6 @@ class ByHand : public testing::Test {
   bvh::Bvh structure_;
 };
 
-/// "node 1011 load 32: 0 0 0" with addresses counted from their allocation.
-std::vector<std::string> told(const Instructions& raw, const Allocations& table) {
-  std::vector<std::string> rows;
-  for (const Instruction& row : raw.rows) {
-    std::string text(to_string(row.kind));
-    text += ' ';
-    for (std::uint32_t lane = 0; lane < 4; ++lane) {
-      text += (row.mask >> lane & 1U) != 0 ? '1' : '0';
-    }
-    text += (row.store ? " store " : " load ") + std::to_string(row.bytes) + ":";
-    for (int i = 0; i < std::popcount(row.mask); ++i) {
-      Allocations::Cursor cursor;
-      const std::uint64_t address = raw.address[row.first + static_cast<std::uint32_t>(i)];
-      const std::uint32_t index = table.find(address, cursor);
-      text += " " + table.rows()[index].name + "+" + std::to_string(address - table.rows()[index].start);
-    }
-    rows.push_back(text);
-  }
-  return rows;
-}
-
 TEST_F(ByHand, StepByStep) {
   StreamOptions options;
   options.warp_size = 4;
@@ -96,7 +75,7 @@ TEST_F(ByHand, StepByStep) {
   ASSERT_EQ(streams.size(), 1U);
   const std::string node = " load " + std::to_string(structure_.traits.node_bytes) + ":";
   EXPECT_EQ(
-      told(streams[0].raw, source->allocations()),
+      told(streams[0].raw, source->allocations(), 4),
       (std::vector<std::string>{
           "shader-record 1101 load 64: ray-generation records+0 ray-generation records+0 ray-generation records+0",
           // The first rays of threads 3, 0 and 1.
@@ -149,7 +128,7 @@ TEST_F(ByHand, CapturedTable) {
   options.payload_bytes = 0;
   options.coalescing.keep_raw = true;
   const auto source = make_launch_source(trace_, trace_.launches[0], structure_, {3}, options);
-  const std::vector<std::string> rows = told(all_streams(*source)[0].raw, source->allocations());
+  const std::vector<std::string> rows = told(all_streams(*source)[0].raw, source->allocations(), 4);
   EXPECT_NE(std::ranges::find(rows, "shader-record 1000 load 32: callable records+224"), rows.end());
   EXPECT_EQ(named(source->allocations(), "callable records").elements(), 10U);
 }

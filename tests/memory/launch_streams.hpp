@@ -1,7 +1,8 @@
-// For tests of launch sources: all streams, and an allocation by its name.
+// For tests of launch sources: all streams, an allocation by its name, and instructions as text.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,28 @@ inline const memory::Allocation& named(const memory::Allocations& table, const s
     throw std::runtime_error("no allocation " + name);
   }
   return *found;
+}
+
+/// "node 1011 load 32: top nodes+0 top nodes+0 blas 0 nodes+64": lanes, then each one's address in its allocation.
+inline std::vector<std::string> told(const memory::Instructions& raw, const memory::Allocations& table,
+                                     std::uint32_t lanes) {
+  std::vector<std::string> rows;
+  for (const memory::Instruction& row : raw.rows) {
+    std::string text(to_string(row.kind));
+    text += ' ';
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      text += (row.mask >> lane & 1U) != 0 ? '1' : '0';
+    }
+    text += (row.store ? " store " : " load ") + std::to_string(row.bytes) + ":";
+    for (int i = 0; i < std::popcount(row.mask); ++i) {
+      memory::Allocations::Cursor cursor;
+      const std::uint64_t address = raw.address[row.first + static_cast<std::uint32_t>(i)];
+      const std::uint32_t index = table.find(address, cursor);
+      text += " " + table.rows()[index].name + "+" + std::to_string(address - table.rows()[index].start);
+    }
+    rows.push_back(text);
+  }
+  return rows;
 }
 
 }  // namespace rayreplay::test

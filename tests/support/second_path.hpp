@@ -11,6 +11,7 @@
 #include "sim/comparison/compare.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/launch/launch_schedule.hpp"
+#include "sim/launch/regrouped_launch.hpp"
 #include "sim/launch/resolve.hpp"
 #include "sim/launch/warps.hpp"
 #include "sim/rays/traverse.hpp"
@@ -68,11 +69,24 @@ inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const e
   options.interleaving = experiment::interleaving_of(settings, options.machine, resolved.warp_size);
   const scheduler::WarpAssignment order = experiment::in_order(launch, resolved.order, resolved.warp_size);
   const scheduler::WarpAssignment packed = packed_by_hand(trace, resolved, resolved.packings.back());
+  const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, "test", experiment::structure_of(settings));
+  const bool regroups = settings.text("scheduler.model") != "plain";
+  experiment::RegroupedLaunch regrouped;
+  if (regroups) {
+    const experiment::CompareOptions of_model = experiment::compare_of(settings);
+    experiment::RegroupOptions how;
+    how.machine = of_model.machine;
+    how.resident_warps = options.interleaving.resident_warps;
+    how.hints = of_model.hints;
+    how.costs = of_model.costs;
+    how.policy = resolved.policy;
+    regrouped = experiment::regroup_launch(trace, launch, packed, settings.text("scheduler.model"), how);
+  }
   return experiment::run_cache(
-      trace, launch, bvh::build_bvh(trace.scene, launch.tlas, "test", experiment::structure_of(settings)),
+      trace, launch, structure,
       experiment::schedule_launch(launch, {resolved.order, resolved.packings.back(), order, packed},
-                                  settings.text("schedule.distribution"), options.machine.sms),
-      options);
+                                  regroups ? "launch" : settings.text("schedule.distribution"), options.machine.sms),
+      options, regroups ? &regrouped : nullptr);
 }
 
 }  // namespace rayreplay::test

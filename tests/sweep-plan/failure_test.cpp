@@ -32,9 +32,9 @@ TEST(SweepFailure, Text) {
 
 TEST(SweepFailure, Keys) {
   EXPECT_THAT(axis_error("cache.l1.byte", "[1]"), AllOf(HasSubstr("s.toml:2"), HasSubstr("'cache.l1.bytes'")));
-  EXPECT_THAT(
-      axis_error("explain.slack", "[1, 2]"),
-      AllOf(HasSubstr("s.toml:2"), HasSubstr("no stage of a sweep reads the key"), HasSubstr("rayreplay explain")));
+  EXPECT_THAT(axis_error("explain.slack", "[1, 2]"),
+              AllOf(HasSubstr("s.toml:2"), HasSubstr("no stage of 'run' and 'sweep' reads the key"),
+                    HasSubstr("rayreplay explain")));
   EXPECT_THAT(error_of(kAxes + "[experiment]\nwarp_sise = 3\n"),
               AllOf(HasSubstr("s.toml:4"), HasSubstr("'warp_size'")));
   EXPECT_THAT(error_of("exclude = [{ \"machine.sm\" = 1 }]\n" + kAxes),

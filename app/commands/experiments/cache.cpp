@@ -30,6 +30,7 @@
 #include "sim/caching/cache.hpp"
 #include "sim/caching/memory_export.hpp"
 #include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/regrouping.hpp"
 #include "sim/engine/stages/reuse.hpp"
 #include "sim/engine/stages/structure.hpp"
 #include "sim/settings/machine_settings.hpp"
@@ -105,7 +106,15 @@ Settings told_settings(const CacheArguments& given, Settings settings, const Cac
   settings.set("bvh.leaf_size", std::int64_t{0}, "");  // part of the builder's spec
   settings.set("schedule.distribution", result.schedule, "");
   settings.set("schedule.resident_warps", std::int64_t{result.options.interleaving.resident_warps}, "");
-  return given.experiment.read_of(settings, resolved);
+  Settings told = given.experiment.read_of(settings, resolved);
+  if (experiment::regroups(settings)) {
+    return told;
+  }
+  // Under the model plain nothing else of the scheduler models has an effect.
+  return experiment::of_keys(told, [](const ExperimentParameter& parameter) {
+    return parameter.declared.name == "scheduler.model" ||
+           experiment::is_read(parameter, experiment::stages_named("structure, assignment, stream, reuse"));
+  });
 }
 
 /// Notes on sums by pixel of an imported trace: missing data, and pixels that share a row.
@@ -335,6 +344,7 @@ int act(const CacheArguments& given) {
   if (import::is_memory_trace(given.path)) {
     return run_imported(given, outputs, settings, options);
   }
+  experiment::require_regrouping(settings, false);
   require_known_trace(given.path);
   return run_launch(given, outputs, settings, options);
 }
@@ -342,7 +352,7 @@ int act(const CacheArguments& given) {
 void declare(CLI::App& command, CacheArguments& options) {
   add_plain(command, "trace", options.path, "TRACE", "Trace file (.rrt), or a memory trace of another tool", "Input")
       ->required();
-  options.experiment.add_to(command, {"structure, assignment, stream, reuse"});
+  options.experiment.add_to(command, {"structure, assignment, regrouping, stream, reuse"});
   command.add_flag("--requests", options.requests, "Also hit rates over requests (lanes)")->group("Output");
   options.elements_option =
       add_plain(command, "--elements", options.elements, "[FILE]",

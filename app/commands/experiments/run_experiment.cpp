@@ -47,13 +47,7 @@ experiment::Settings complete_settings(const RunExperimentArguments& options) {
   }
   for (const std::string& assignment : options.assignments) {
     settings.set_text(assignment, "--set");
-    const std::string key = assignment.substr(0, assignment.find('='));
-    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-    const std::string command = parameter == nullptr ? "" : experiment::command_of(parameter->read_by);
-    if (!command.empty()) {
-      throw Error(ErrorKind::Usage, {"no stage of an experiment reads the key", "--set", "'" + key + "'",
-                                     "a key that a stage reads", "rayreplay " + command + " alone reads it"});
-    }
+    experiment::require_read_by_stage(assignment.substr(0, assignment.find('=')), "--set");
   }
   return experiment::complete(settings);
 }

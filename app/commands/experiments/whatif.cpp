@@ -35,6 +35,7 @@ constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
 constexpr const char* kPacking = "packing";
 constexpr const char* kModel = "scheduler.model";
 constexpr const char* kIdentity = "identity";
+constexpr const char* kStages = "assignment, simt, model";
 
 /// The settings that affect the table of packings.
 bool is_of_packings(const ExperimentParameter& parameter) {
@@ -65,15 +66,29 @@ std::string whatif_text(const report::Context& context, const experiment::WhatIf
          (published ? published_text(context, result, *published) : std::string());
 }
 
-/// Flags that only apply to models.
+/// Flags that only apply to models. Unknown keys are refused elsewhere.
 void require_of_packings(const WhatifArguments& options) {
   for (const auto& [flag, key] : options.experiment.given_keys()) {
-    if (!is_of_packings(*experiment::find_parameter(key))) {
+    const ExperimentParameter* parameter = experiment::find_parameter(key);
+    if (parameter != nullptr && !is_of_packings(*parameter)) {
       throw Error(ErrorKind::Usage, {"the option does not apply to packings", flag == "--set" ? flag + " " + key : flag,
                                      "", "--models beside it", "add --models, for example --models plain,ser"});
     }
   }
   options.models.require_none();
+}
+
+/// Keys of the structure matter only where rays are counted in it.
+void require_structure_read(const WhatifArguments& options, const Settings& asked) {
+  constexpr const char* kReplaySteps = "scheduler.replay_steps";
+  for (const auto& [flag, key] : options.experiment.given_keys()) {
+    if (!experiment::is_read(*experiment::find_parameter(key), experiment::stages_named(kStages)) &&
+        !asked.flag(kReplaySteps)) {
+      throw Error(ErrorKind::Usage, {"the key has no effect", flag == "--set" ? flag + " " + key : flag, "",
+                                     std::string(kReplaySteps) + " beside it: visits of rays in the structure",
+                                     "add --replay-steps, or leave the key out"});
+    }
+  }
 }
 
 /// `packings`: specs to compare; empty: all of them.
@@ -162,6 +177,7 @@ int act(const WhatifArguments& options) {
                                      "scheduler models, or packings", "use two runs"});
     }
   }
+  require_structure_read(options, asked);
   if (!packings.empty()) {
     asked.set(kPacking, packings.front(), experiment::find_parameter(kPacking)->flag);
   }
@@ -171,7 +187,7 @@ int act(const WhatifArguments& options) {
 
 void declare(CLI::App& command, WhatifArguments& options) {
   add_trace_file(command, options.path)->required();
-  TakenKeys taken{"assignment, simt, model"};
+  TakenKeys taken{kStages};
   taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
   options.experiment.add_to(command, std::move(taken));
   add_plain(command, "--swizzle", options.swizzles, "FILE",

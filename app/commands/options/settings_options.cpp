@@ -45,6 +45,18 @@ std::string help_of(const ExperimentParameter& parameter, const std::string& own
   return fmt::format("{}: {}{}", declared.name, declared.text, value.empty() ? "" : " [" + value + "]");
 }
 
+/// Stages that one of `stages` takes because a switch is on, and that are not among them.
+experiment::StageMask conditional_of(experiment::StageMask stages, const experiment::IsOn& is_on) {
+  experiment::StageMask found = 0;
+  for (std::size_t i = 0; i < experiment::stage_count(); ++i) {
+    const auto one = static_cast<experiment::Stage>(i);
+    if ((stages & experiment::bit(one)) != 0) {
+      found |= experiment::taken_by(one, is_on) & ~experiment::taken_by(one, [](const std::string&) { return false; });
+    }
+  }
+  return found & ~stages;
+}
+
 /// "A=1,B=2": values of an open table. The last '=' counts: a shader's name may hold others.
 void set_open(Settings& settings, const ExperimentParameter& parameter, const std::string& list) {
   const std::string table = parameter.declared.name.substr(0, parameter.declared.name.size() - 1);
@@ -64,6 +76,7 @@ void SettingsOptions::add_to(CLI::App& command, TakenKeys taken) {
   command_ = command.get_name();
   taken_ = std::move(taken);
   stages_ = experiment::stages_named(taken_.stages);
+  conditional_ = conditional_of(stages_, [](const std::string&) { return true; });
   add_plain(command, "--config", files_, "FILE",
             "Experiment (TOML), as rayreplay run takes it; may be repeated. Options given here win over it",
             kExperimentGroup)
@@ -151,14 +164,16 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
     set_keys.insert(key);
   }
   for (const Flag& flag : flags_) {
-    if (flag.option->count() == 0 || flag.is_variant || flag.parameter == nullptr) {
+    if (flag.option->count() == 0 || flag.parameter == nullptr) {
       continue;
     }
     if (set_keys.contains(flag.parameter->declared.name)) {
       throw Error(ErrorKind::Usage, {"a key is set twice", flag.parameter->flag + " and --set",
                                      "'" + flag.parameter->declared.name + "'", "one of the two", "leave one out"});
     }
-    set(settings, flag);
+    if (!flag.is_variant) {
+      set(settings, flag);
+    }
   }
   // Parameters that a shorthand omits have the values of the others.
   for (const Flag& flag : flags_) {
@@ -217,14 +232,17 @@ std::vector<std::pair<std::string, std::string>> SettingsOptions::given_keys() c
   return given;
 }
 
-bool SettingsOptions::reads(const ExperimentParameter& parameter) const {
+bool SettingsOptions::reads(const ExperimentParameter& parameter, experiment::StageMask stages) const {
   const std::string& key = parameter.declared.name;
-  return (experiment::is_read(parameter, stages_) || has(taken_.also, key)) && !has(taken_.without, key);
+  return (experiment::is_read(parameter, stages) || has(taken_.also, key)) && !has(taken_.without, key);
 }
 
 Settings SettingsOptions::read_of(const Settings& settings, const experiment::Resolved* resolved) const {
+  const experiment::StageMask on = stages_ | conditional_of(stages_, [&settings](const std::string& key) {
+                                     return experiment::is_switched_on(settings, key);
+                                   });
   Settings read =
-      experiment::of_keys(settings, [this](const ExperimentParameter& parameter) { return reads(parameter); });
+      experiment::of_keys(settings, [&](const ExperimentParameter& parameter) { return reads(parameter, on); });
   if (resolved != nullptr) {
     read.set("warp_size", std::int64_t{resolved->warp_size}, "");
     read.set("order", resolved->order, "");

@@ -54,7 +54,10 @@ class SettingsOptions {
 
   /// Flags and --set keys on the command line, as given.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> given_keys() const;
-  [[nodiscard]] bool reads(const experiment::ExperimentParameter& parameter) const;
+  /// True for keys of the command, also those of stages that are taken only where a switch is on.
+  [[nodiscard]] bool reads(const experiment::ExperimentParameter& parameter) const {
+    return reads(parameter, stages_ | conditional_);
+  }
   /// The command's part of `settings`, with values that the trace decided: a result's provenance.
   [[nodiscard]] experiment::Settings read_of(const experiment::Settings& settings,
                                              const experiment::Resolved* resolved = nullptr) const;
@@ -73,12 +76,14 @@ class SettingsOptions {
   };
 
   void add_flag(CLI::App& command, Flag& flag) const;
+  [[nodiscard]] bool reads(const experiment::ExperimentParameter& parameter, experiment::StageMask stages) const;
   static void set(experiment::Settings& settings, const Flag& flag);
 
   std::string command_;
   TakenKeys taken_;
   experiment::StageMask stages_ = 0;
-  std::deque<Flag> flags_;  ///< a deque, because CLI11 holds pointers to its elements
+  experiment::StageMask conditional_ = 0;  ///< stages that one of them takes where a switch is on
+  std::deque<Flag> flags_;                 ///< a deque, because CLI11 holds pointers to its elements
   std::vector<std::string> files_;
   std::vector<std::string> assignments_;
 };

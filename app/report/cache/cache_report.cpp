@@ -222,6 +222,9 @@ Facts cache_facts(const CacheResult& result) {
              {"memory", fmt::format("{}: nodes {}, vertices {}", output::bytes_text(result.structure_bytes),
                                     result.node_order, result.vertex_order)},
              {"accesses", result.warp_traversal}};
+    if (result.model != "plain") {
+      facts.insert(facts.begin() + 2, {"model", result.model});
+    }
     if (!result.schedule_note.empty()) {
       facts.insert(facts.begin() + 2, {"note", result.schedule_note});
     }

@@ -90,14 +90,19 @@ std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* con
 
 }  // namespace
 
+CompareOptions model_options(Workbench& bench, const Experiment& experiment) {
+  CompareOptions options = compare_of(*experiment.settings);
+  if (experiment.settings->flag(kReplaySteps)) {
+    options.costs.ray_steps = *ray_steps(bench, experiment);
+  }
+  return options;
+}
+
 CompareResult compare_models(Workbench& bench, const Experiment& experiment, CompareOptions wanted) {
   const Settings& settings = *experiment.settings;
   const auto data = input(bench, experiment);
   const auto packed = assignment(bench, experiment);
-  CompareOptions options = compare_of(settings);
-  if (settings.flag(kReplaySteps)) {
-    options.costs.ray_steps = *ray_steps(bench, experiment);
-  }
+  CompareOptions options = model_options(bench, experiment);
   bench.free_device();
   const Workbench::Working working(bench.kept(), estimated_bytes(experiment));
   options.models = std::move(wanted.models);

@@ -9,6 +9,9 @@
 
 namespace rayreplay::experiment {
 
+/// Machine, costs and hints of the experiment, with the rays' visits where they are counted.
+[[nodiscard]] CompareOptions model_options(Workbench& bench, const Experiment& experiment);
+
 /// `wanted` gives the models and the extra results (break-even, response, placement, observe); machine, costs, hints,
 /// device and progress come from the experiment.
 [[nodiscard]] CompareResult compare_models(Workbench& bench, const Experiment& experiment, CompareOptions wanted);

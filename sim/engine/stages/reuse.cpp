@@ -21,9 +21,10 @@ CacheResult analyse_caches(Workbench& bench, const Experiment& experiment, Cache
   options.make_raw = std::move(wanted.make_raw);
   options.progress = bench.progress();
   options.accelerator = bench.accelerator();
-  CacheResult result =
-      run_cache(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule, options);
+  CacheResult result = run_cache(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
+                                 options, prepared.regrouped.get());
   result.packing = experiment.settings->text("packing");
+  result.model = experiment.settings->text("scheduler.model");
   return result;
 }
 
@@ -35,6 +36,7 @@ const StageRegistrar kRegistrar({.name = "reuse",
                                  .text = "The stream through one hierarchy of caches in full detail",
                                  .position = 80,
                                  .takes = {"input", "structure", "assignment"},
+                                 .takes_if = {{"regrouping", "scheduler.model"}},
                                  .command = "cache"},
                                 &kCode);
 

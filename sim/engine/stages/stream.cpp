@@ -14,6 +14,8 @@
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
 #include "sim/engine/stages/input.hpp"
+#include "sim/engine/stages/regrouping.hpp"
+#include "sim/launch/launch_stream.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -70,14 +72,15 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   StreamMemory memory(working);
   // The recorder waits while warps are generated, so the two callbacks never reserve at the same time.
   prepared.options.holding = [&](const memory::Holding& now) { memory.made(now); };
-  const auto source = memory::make_launch_source(prepared.data->trace, *prepared.launch, prepared.built->bvh,
-                                                 prepared.schedule.plan.thread_at, prepared.options);
+  const auto source = source_of(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
+                                prepared.regrouped.get(), prepared.options);
+  const auto dispatcher = dispatcher_of(prepared.schedule, prepared.regrouped.get(), prepared.machine);
   recorded.coalescing = prepared.options.coalescing;
   recorded.sms = prepared.machine.sms;
   StreamRecorder recorder(recorded, [&](std::uint64_t transactions) { memory.grows(transactions); });
   memory.recorded_by(recorder);
   const machine::InterleaveResult interleaved =
-      machine::interleave(*source, prepared.schedule.plan, prepared.machine, prepared.interleaving, recorder);
+      machine::interleave(*source, *dispatcher, prepared.machine, prepared.interleaving, recorder);
   recorder.finish();
   recorded.cycles = interleaved.cycles;
   recorded.instructions = interleaved.instructions;
@@ -146,6 +149,10 @@ std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Workin
   }
 }
 
+void check_stream(const Experiment& experiment) {
+  require_regrouping(*experiment.settings, experiment.facts->memory);
+}
+
 /// Of a memory trace, the stream depends on the options of the coalescer alone.
 std::string reads_of_accesses(const Settings& complete) {
   const memory::CoalesceOptions coalescing = coalescing_of(complete);
@@ -156,17 +163,20 @@ std::string reads_of_accesses(const Settings& complete) {
 
 PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {
   const Settings& settings = *experiment.settings;
+  require_regrouping(settings, false);
   PreparedStream prepared;
   prepared.machine = stream_machine(settings);
   prepared.data = input(bench, experiment);
   prepared.built = structure(bench, experiment);
   const auto order = launch_order(bench, experiment);
   const auto packed = assignment(bench, experiment);
+  prepared.regrouped = regrouping(bench, experiment);
   bench.free_device();
   const Resolved resolved = resolved_of(settings, prepared.data->trace, false);
   prepared.launch = &prepared.data->trace.launches[resolved.launch];
   prepared.schedule = schedule_launch(*prepared.launch, {resolved.order, resolved.packings.back(), *order, *packed},
-                                      settings.text("schedule.distribution"), prepared.machine.sms);
+                                      prepared.regrouped == nullptr ? settings.text("schedule.distribution") : "launch",
+                                      prepared.machine.sms);
   prepared.options = stream_of(settings, resolved.warp_size);
   prepared.interleaving = interleaving_of(settings, prepared.machine, resolved.warp_size);
   prepared.interleaving.progress = bench.progress();
@@ -209,12 +219,15 @@ constexpr StageCode kCode = {
     .gives_result = true,
     .stored = kStoredStream,
     .reads_of_accesses = reads_of_accesses,
+    .check = check_stream,
 };
 
 const StageRegistrar kRegistrar({.name = "stream",
                                  .text = "The launch's memory accesses as the machine issues them",
                                  .position = 60,
-                                 .takes = {"input", "structure", "assignment"}},
+                                 .takes = {"input", "structure", "assignment"},
+                                 .takes_if = {{"regrouping", "scheduler.model"}},
+                                 .format = 2},
                                 &kCode);
 
 }  // namespace

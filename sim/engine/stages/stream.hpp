@@ -1,7 +1,8 @@
 // Stage "stream": the memory accesses of a launch as the machine issues them, or those of a memory trace.
 //
-// Contract: `prepare_stream` gives the parts of a launch's stream: structure, warps by SM, accesses of lanes, and the
-// interleaving of warps. `stream` runs it once and records every transaction. Errors: those of the parts.
+// Contract: `prepare_stream` gives the parts of a launch's stream: structure, warps by SM or under the scheduler model,
+// accesses of lanes, and the interleaving of warps. `stream` runs it once and records every transaction. Errors: those
+// of the parts.
 #pragma once
 
 #include <memory>
@@ -10,6 +11,7 @@
 #include "sim/engine/stages/structure.hpp"
 #include "sim/engine/workbench.hpp"
 #include "sim/launch/launch_schedule.hpp"
+#include "sim/launch/regrouped_launch.hpp"
 #include "sim/machine/interleave.hpp"
 #include "sim/memory/streams/launch_source.hpp"
 
@@ -21,6 +23,7 @@ struct PreparedStream {
   const trace::Launch* launch = nullptr;
   machine::Machine machine;
   LaunchSchedule schedule;
+  std::shared_ptr<const RegroupedLaunch> regrouped;  ///< null: whole threads
   memory::StreamOptions options;
   machine::InterleaveOptions interleaving;
 };

@@ -1,10 +1,11 @@
 // The interleaving's engine: rules of interleave.hpp, with a warp scheduler's policy (warp_scheduler.hpp) inlined.
 //
 // Method: time advances in windows (engine_state.hpp). In each, the SMs are simulated one by one, from event to event.
-// If all SMs share one queue, an SM stops in the cycle in which a slot becomes free. When all others have reached that
-// cycle, or stopped later, the SMs that stopped first get items and go on.
+// While there are shared items (dispatcher.hpp), an SM stops in the cycle in which it has a slot for one. When all
+// others have reached that cycle, or stopped later, the SMs that stopped first get items and go on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -61,21 +62,19 @@ class InterleaveEngine {
     std::uint64_t cycle = unit.time;
     for (; cycle < end; cycle = after(unit, policy, cycle)) {
       while (unit.first_wake() <= cycle) {
-        awake(unit, policy, unit.take_wake());
+        awake(unit, policy, unit.take_wake(), cycle);
       }
       if (unit.waits && unit.until <= cycle) {
         unit.waits = false;
       }
-      if (unit.vacant) {
-        if (!state_.exhausted()) {
-          if (!state_.per_sm()) {
-            unit.time = cycle;
-            stopped_.emplace(cycle, unit.sm);
-            return;
-          }
-          state_.fill(unit, start());
+      if (unit.vacant || unit.release <= cycle) {
+        state_.fill_own(unit, cycle, start());
+        if (unit.free_slots.any() && state_.has_shared(cycle)) {
+          unit.time = cycle;
+          stopped_.emplace(cycle, unit.sm);
+          return;
         }
-        unit.vacant = false;
+        state_.filled(unit, cycle);
       }
       if (can_issue(unit, policy)) {
         issue(unit, policy, cycle);
@@ -91,9 +90,9 @@ class InterleaveEngine {
     for (; !stopped_.empty() && stopped_.top().first == cycle; stopped_.pop()) {
       going_on_.push_back(stopped_.top().second);
     }
-    state_.fill(going_on_, start());
+    state_.fill_shared(going_on_, cycle, start());
     for (const std::uint32_t sm : going_on_) {
-      state_.units[sm].vacant = false;
+      state_.filled(state_.units[sm], cycle);
       advance(state_.units[sm]);
     }
   }
@@ -104,14 +103,16 @@ class InterleaveEngine {
 
   /// The next cycle with an event.
   [[nodiscard]] static std::uint64_t after(const SmUnit& unit, const Policy& policy, std::uint64_t cycle) {
-    return can_issue(unit, policy) ? cycle + 1 : std::min(unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever);
+    return can_issue(unit, policy)
+               ? cycle + 1
+               : std::min({unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever, unit.release});
   }
 
-  void awake(SmUnit& unit, Policy& policy, std::uint32_t slot) {
+  void awake(SmUnit& unit, Policy& policy, std::uint32_t slot, std::uint64_t cycle) {
     const WarpState& warp = state_.warp(unit, slot);
     if (warp.next == warp.end) {
       policy.ended(slot);
-      state_.end_warp(unit, slot);
+      state_.end_warp(unit, slot, cycle);
     } else {
       policy.ready(slot);
     }

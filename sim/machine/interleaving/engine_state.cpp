@@ -12,10 +12,11 @@ constexpr std::uint64_t kMaxWindowCycles = 1U << 9U;  // so that a window's tran
 constexpr std::uint64_t kMaxIssued = 1U << 17U;       // of all SMs
 constexpr std::size_t kAheadPlaces = 24, kAheadLines = 12;
 
-/// At most the shortest miss latency, so that nothing requested in a window returns within it.
-std::uint64_t window_cycles(const Machine& machine, bool has_l2) {
-  const std::uint64_t least =
-      has_l2 ? std::min(machine.l2_latency_cycles, machine.dram_latency_cycles) : machine.dram_latency_cycles;
+/// At most the shortest miss latency, so that nothing requested in a window returns within it, and at most the time of
+/// a signal between SMs.
+std::uint64_t window_cycles(const Machine& machine, bool has_l2, bool signals) {
+  const std::uint64_t least = has_l2 || signals ? std::min(machine.l2_latency_cycles, machine.dram_latency_cycles)
+                                                : machine.dram_latency_cycles;
   return std::clamp<std::uint64_t>(least, 1, std::clamp<std::uint64_t>(kMaxIssued / machine.sms, 1, kMaxWindowCycles));
 }
 
@@ -32,10 +33,9 @@ EngineState::EngineState(const InterleaveCall& call)
       dram_latency_(call.machine.dram_latency_cycles),
       has_l1_(l1_geometry_.bytes != 0),
       has_l2_(l2_geometry_.bytes != 0),
-      per_sm_(call.plan.queues() != 1 || call.machine.sms == 1),
       streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
-      length_(window_cycles(call.machine, has_l2_)),
-      supply_(call.source, call.plan,
+      length_(window_cycles(call.machine, has_l2_, call.dispatcher.signals())),
+      supply_(call.source, call.dispatcher,
               std::max(kMinAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
               call.options.raw != nullptr),
       warps_(std::size_t{call.machine.sms} * call.options.resident_warps),
@@ -48,6 +48,11 @@ EngineState::EngineState(const InterleaveCall& call)
   units.reserve(call.machine.sms);
   for (std::uint32_t sm = 0; sm < call.machine.sms; ++sm) {
     units.emplace_back(sm, l1_geometry_, call.machine.outstanding_misses);
+    if (sm < call.dispatcher.first_sm()) {
+      units[sm].vacant = false;
+      units[sm].time = SmUnit::kNever;
+      continue;
+    }
     for (std::uint32_t slot = 0; slot < resident_; ++slot) {
       units[sm].free_slots.insert(slot);
     }

@@ -1,11 +1,12 @@
 // State of machine and warps for the interleaving's engine, independent of the warp scheduler (engine.hpp has the
 // loop).
 //
-// Contract: time advances in windows no longer than the shortest miss. Within a window an SM depends on other SMs only
-// through items of a common queue. So each SM is simulated through the window by itself, with its caches and warps in
-// the processor's cache, and records its transactions. `close_window` then asks the L2 in the order of cycle, then SM,
-// computes when misses return, and delivers the transactions in that order. The results equal those of cycle-by-cycle
-// simulation (conservative simulation with lookahead: Chandy and Misra, IEEE TSE 1979).
+// Contract: time advances in windows no longer than the shortest miss, or a signal between SMs. Within a window an SM
+// depends on other SMs only through shared items (dispatcher.hpp). So each SM is simulated through the window by
+// itself, with its caches and warps in the processor's cache, and records its transactions. `close_window` then asks
+// the L2 in the order of cycle, then SM, computes when misses return, and delivers the transactions in that order. The
+// results equal those of cycle-by-cycle simulation (conservative simulation with lookahead: Chandy and Misra, IEEE TSE
+// 1979).
 #pragma once
 
 #include <algorithm>
@@ -29,22 +30,23 @@ class EngineState {
  public:
   explicit EngineState(const InterleaveCall& call);
 
-  /// True for a queue per SM, false for one common queue.
-  [[nodiscard]] bool per_sm() const {
-    return per_sm_;
+  [[nodiscard]] bool has_shared(std::uint64_t cycle) const {
+    return call_.dispatcher.has_shared(cycle);
   }
-  [[nodiscard]] bool exhausted() const {
-    return supply_.exhausted();
-  }
-  /// Fills free slots from the SM's own queue; calls start(sm, slot) for items with instructions.
+  /// Fills free slots with the SM's own items; calls start(sm, slot) for those with instructions.
   template <class Start>
-  void fill(SmUnit& unit, Start start) {
-    while (unit.free_slots.any() && begin_item(unit.sm, unit, start)) {
+  void fill_own(SmUnit& unit, std::uint64_t cycle, Start start) {
+    while (unit.free_slots.any()) {
+      const std::uint32_t item = call_.dispatcher.take_own(unit.sm, cycle);
+      if (item == Dispatcher::kNone) {
+        return;
+      }
+      begin_item(item, unit, cycle, start);
     }
   }
-  /// Distributes items of the one queue to SMs whose slots became free in the same cycle.
+  /// Distributes shared items to SMs that have free slots for them in the same cycle.
   template <class Start>
-  void fill(const std::vector<std::uint32_t>& vacant, Start start) {
+  void fill_shared(const std::vector<std::uint32_t>& vacant, std::uint64_t cycle, Start start) {
     using Candidate = std::pair<std::uint32_t, std::uint32_t>;  // warps, SM
     std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> places;
     for (const std::uint32_t sm : vacant) {
@@ -53,22 +55,31 @@ class EngineState {
     while (!places.empty()) {
       SmUnit& unit = units[places.top().second];
       places.pop();
-      if (!begin_item(0, unit, start)) {
+      const std::uint32_t item = call_.dispatcher.take_shared(unit.sm, cycle);
+      if (item == Dispatcher::kNone) {
         return;
       }
+      begin_item(item, unit, cycle, start);
+      fill_own(unit, cycle, start);
       if (unit.free_slots.any()) {
         places.emplace(unit.running, unit.sm);
       }
     }
   }
+  /// The SM has taken all items that it can take in this cycle.
+  void filled(SmUnit& unit, std::uint64_t cycle) const {
+    unit.vacant = false;
+    unit.release = unit.free_slots.any() ? call_.dispatcher.next_release(unit.sm, cycle) : SmUnit::kNever;
+  }
 
   [[nodiscard]] WarpState& warp(const SmUnit& unit, std::uint32_t slot) {
     return warps_[unit.sm * resident_ + slot];
   }
-  void end_warp(SmUnit& unit, std::uint32_t slot) const {
+  void end_warp(SmUnit& unit, std::uint32_t slot, std::uint64_t cycle) {
     unit.free_slots.insert(slot);
     --unit.running;
     unit.vacant = true;
+    end_item(warp(unit, slot).item, unit.sm, cycle);
   }
   void begin_instruction(SmUnit& unit, std::uint32_t slot) {
     WarpState& one = warp(unit, slot);
@@ -102,9 +113,9 @@ class EngineState {
     bool hit;
   };
 
-  /// False if the queue is empty.
+  /// The SM must have a free slot.
   template <class Start>
-  bool begin_item(std::size_t queue, SmUnit& unit, Start start) {
+  void begin_item(std::uint32_t item, SmUnit& unit, std::uint64_t cycle, Start start) {
     const std::uint32_t slot = unit.free_slots.at_or_above(0);
     const std::uint32_t id = unit.sm * resident_ + slot;
     if (streams_outlive_) {
@@ -115,10 +126,7 @@ class EngineState {
       streams_[id] = std::move(spare_.back());
       spare_.pop_back();
     }
-    const std::uint32_t item = supply_.take(queue, *streams_[id]);
-    if (item == ItemSupply::kNone) {
-      return false;
-    }
+    supply_.take(item, *streams_[id]);
     ++result_.items;
     report_advance(call_.options.progress, 1);
     const memory::WarpStream& stream = *streams_[id];
@@ -126,12 +134,25 @@ class EngineState {
                   .end = stream.transactions.data() + stream.transactions.size(),
                   .request = stream.requests.empty() ? nullptr : stream.requests.data(),
                   .item = item};
-    if (!stream.transactions.empty()) {
-      unit.free_slots.erase(slot);
-      ++unit.running;
-      start(unit.sm, slot);
+    if (stream.transactions.empty()) {
+      end_item(item, unit.sm, cycle);
+      return;
     }
-    return true;
+    unit.free_slots.erase(slot);
+    ++unit.running;
+    start(unit.sm, slot);
+  }
+  /// What the item's end makes available on other SMs comes after this window.
+  void end_item(std::uint32_t item, std::uint32_t sm, std::uint64_t cycle) {
+    releases_.clear();
+    call_.dispatcher.ended(item, sm, cycle, releases_);
+    for (const Release& release : releases_) {
+      SmUnit& unit = units[release.sm];
+      if (unit.free_slots.any()) {
+        unit.release = std::min(unit.release, release.cycle);
+        unit.time = std::min(unit.time, release.cycle);
+      }
+    }
   }
 
   /// False if it must wait for a miss.
@@ -157,10 +178,10 @@ class EngineState {
   std::uint32_t resident_;
   std::uint64_t l1_latency_, l2_latency_, dram_latency_;
   bool has_l1_, has_l2_;
-  bool per_sm_;
   bool streams_outlive_;  ///< streams of ended warps are kept until the window is closed
   std::uint64_t window_ = 0, length_;
   ItemSupply supply_;
+  std::vector<Release> releases_;
   std::vector<WarpState> warps_;  ///< SM · resident warps + slot
   using Streams = std::vector<std::unique_ptr<memory::WarpStream>>;
   Streams streams_;  ///< of resident warps

@@ -10,55 +10,27 @@
 
 namespace rayreplay::machine {
 
-ItemSupply::ItemSupply(memory::WarpSource& source, const WorkPlan& plan, std::size_t ahead, bool raw)
-    : source_(&source),
-      plan_(&plan),
-      depth_(std::max<std::size_t>(ahead / std::max<std::size_t>(plan.queues(), 1), 1)),
-      raw_(raw),
-      left_(plan.queue.size()),
-      queues_(plan.queues()) {
-  std::uint64_t most = 0;
-  for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
-    queues_[queue] = {plan.queue_begin[queue], plan.queue_begin[queue]};
-    most = std::max(most, plan.queue_begin[queue + 1] - plan.queue_begin[queue]);
+void ItemSupply::take(std::uint32_t item, memory::WarpStream& stream) {
+  auto found = kept_.find(item);
+  if (found == kept_.end()) {
+    generate(item);
+    found = kept_.find(item);
   }
-  depth_ = std::clamp<std::size_t>(depth_, 1, std::max<std::size_t>(most, 1));
-  kept_.resize(depth_ * queues_.size());
+  stream = std::move(found->second);
+  kept_.erase(found);
 }
 
-std::uint32_t ItemSupply::take(std::size_t queue, memory::WarpStream& stream) {
-  if (queues_[queue].given == plan_->queue_begin[queue + 1]) {
-    return kNone;
-  }
-  --left_;
-  if (queues_[queue].given == queues_[queue].made) {
-    refill();
-  }
-  const std::uint64_t place = queues_[queue].given++;
-  stream = std::exchange(kept(queue, place), {});
-  return plan_->queue[place];
-}
-
-void ItemSupply::refill() {
-  items_.clear();
-  for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
-    const Queue& row = queues_[queue];
-    const std::uint64_t until = std::min<std::uint64_t>(row.given + depth_, plan_->queue_begin[queue + 1]);
-    for (std::uint64_t place = row.made; place < until; ++place) {
-      items_.push_back(plan_->queue[place]);
-    }
-  }
-  streams_.resize(std::max(streams_.size(), items_.size()));
-  source_->generate(items_, std::span(streams_).first(items_.size()));
-  std::size_t next = 0;
-  for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
-    Queue& row = queues_[queue];
-    const std::uint64_t until = std::min<std::uint64_t>(row.given + depth_, plan_->queue_begin[queue + 1]);
-    for (; row.made < until; ++row.made) {
-      check(streams_[next], items_[next]);
-      kept(queue, row.made) = std::exchange(streams_[next], {});
-      ++next;
-    }
+void ItemSupply::generate(std::uint32_t item) {
+  items_.assign(1, item);
+  dispatcher_->append_next(ahead_, items_);
+  items_.erase(
+      std::remove_if(items_.begin() + 1, items_.end(), [&](std::uint32_t next) { return kept_.contains(next); }),
+      items_.end());
+  streams_.resize(items_.size());
+  source_->generate(items_, streams_);
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    check(streams_[i], items_[i]);
+    kept_.emplace(items_[i], std::exchange(streams_[i], {}));
   }
 }
 

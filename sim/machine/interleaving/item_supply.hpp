@@ -1,54 +1,40 @@
-// The next items of each queue, generated ahead in batches.
+// Streams of the items that a dispatcher gives, generated ahead in batches.
 //
-// Contract: `take` returns the items of a queue in order, each once, with its stream. Streams are moved out; the stream
-// passed in is freed. An empty queue triggers one call of the source that refills all queues, so that many items are
-// generated in parallel. Memory: the streams generated and not taken. Errors: Internal for streams that break their
-// contract; Usage for missing raw instructions.
+// Contract: `take` moves the stream of an item out; each item is taken and generated once. A stream that is missing
+// triggers one call of the source for those items that will be taken next, so that many are generated in parallel.
+// Memory: the streams generated and not taken. Errors: Internal for streams that break their contract; Usage for
+// missing raw instructions.
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
-#include "sim/machine/work_distribution.hpp"
+#include "sim/machine/dispatcher.hpp"
 #include "sim/memory/streams/warp_source.hpp"
 
 namespace rayreplay::machine {
 
 class ItemSupply {
  public:
-  static constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
+  /// `ahead`: items generated ahead, about. Source and dispatcher must outlive this object.
+  ItemSupply(memory::WarpSource& source, const Dispatcher& dispatcher, std::size_t ahead, bool raw)
+      : source_(&source), dispatcher_(&dispatcher), ahead_(ahead), raw_(raw) {}
 
-  /// `ahead`: items generated ahead over all queues, at least one a queue. Source and plan must outlive this object.
-  ItemSupply(memory::WarpSource& source, const WorkPlan& plan, std::size_t ahead, bool raw);
-
-  /// True if all queues are empty.
-  [[nodiscard]] bool exhausted() const {
-    return left_ == 0;
-  }
-  /// The next item, its stream in `stream`; kNone if there is none.
-  std::uint32_t take(std::size_t queue, memory::WarpStream& stream);
+  /// The stream of an item that the dispatcher has just given.
+  void take(std::uint32_t item, memory::WarpStream& stream);
 
  private:
-  struct Queue {
-    std::uint64_t made = 0;   ///< items of the plan's queue below this are generated …
-    std::uint64_t given = 0;  ///< … and below this taken
-  };
-
-  void refill();
+  void generate(std::uint32_t item);
   void check(const memory::WarpStream& stream, std::uint32_t item) const;
-  [[nodiscard]] memory::WarpStream& kept(std::size_t queue, std::uint64_t place) {
-    return kept_[queue * depth_ + place % depth_];
-  }
 
   memory::WarpSource* source_;
-  const WorkPlan* plan_;
-  std::size_t depth_;  ///< items generated ahead for a queue
+  const Dispatcher* dispatcher_;
+  std::size_t ahead_;
   bool raw_;
-  std::uint64_t left_;  ///< items not taken
-  std::vector<Queue> queues_;
-  std::vector<memory::WarpStream> kept_;
-  std::vector<std::uint32_t> items_;         ///< of a refill
-  std::vector<memory::WarpStream> streams_;  ///< of a refill
+  std::unordered_map<std::uint32_t, memory::WarpStream> kept_;  ///< by item
+  std::vector<std::uint32_t> items_;                            ///< of one call of the source
+  std::vector<memory::WarpStream> streams_;                     ///< of one call of the source
 };
 
 }  // namespace rayreplay::machine

@@ -54,14 +54,15 @@ struct SmUnit {
 
   std::uint64_t time = 0;  ///< the next cycle in which something happens
   std::uint32_t sm;
-  std::uint32_t slot = 0;     ///< the warp whose instruction holds the load unit
-  std::uint32_t running = 0;  ///< warps
-  bool holds = false;         ///< the load unit is held
-  bool vacant = true;         ///< slots became free that may be filled
-  bool waits = false;         ///< for a free outstanding miss
-  bool open = false;          ///< `until` is known only when the window ends
-  std::uint64_t until = 0;    ///< end of the wait
-  std::uint64_t since = 0;    ///< start of the wait
+  std::uint32_t slot = 0;          ///< the warp whose instruction holds the load unit
+  std::uint32_t running = 0;       ///< warps
+  bool holds = false;              ///< the load unit is held
+  bool vacant = true;              ///< slots became free that may be filled
+  bool waits = false;              ///< for a free outstanding miss
+  bool open = false;               ///< `until` is known only when the window ends
+  std::uint64_t until = 0;         ///< end of the wait
+  std::uint64_t release = kNever;  ///< from then on there may be items for its free slots
+  std::uint64_t since = 0;         ///< start of the wait
   std::uint64_t instructions = 0;
   std::uint64_t last_cycle = 0;
   std::uint64_t l1_hits = 0, merged = 0, stalled_cycles = 0;

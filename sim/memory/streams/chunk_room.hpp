@@ -39,8 +39,10 @@ class ChunkRoom {
     const std::lock_guard lock(mutex_);
     // The largest of the latest chunks counts: neighbours are similar, and chunks that are too large cost more than
     // ones that are too small.
-    bytes_per_ray_ = std::max(bytes / std::max<std::uint64_t>(rays, 1), bytes_per_ray_ - bytes_per_ray_ / 8);
-    rays_ = std::min({most_rays_, std::max(rays_, rays) * 2, kBytes / std::max<std::uint64_t>(bytes_per_ray_, 1)});
+    if (rays > 0) {
+      bytes_per_ray_ = std::max(bytes / rays, bytes_per_ray_ - bytes_per_ray_ / 8);
+      rays_ = std::min({most_rays_, std::max(rays_, rays) * 2, kBytes / std::max<std::uint64_t>(bytes_per_ray_, 1)});
+    }
     holding_now_.transactions += transactions;
     holding_now_.bytes = std::max(holding_now_.bytes, bytes * threads);
     if (holding_) {

@@ -158,7 +158,7 @@ std::uint32_t most_stack_entries(const bvh::Bvh& structure) {
 }
 
 LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                        std::uint32_t items, const StreamOptions& options) {
+                        std::uint32_t warps, std::uint32_t state_bytes, const StreamOptions& options) {
   LaunchMemory memory;
   Table table(memory.allocations);
   place_structure(structure, table);
@@ -171,15 +171,16 @@ LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, 
   memory.hit = region("hit records", trace::TableRegion::Hit);
   memory.callable = region("callable records", trace::TableRegion::Callable);
   memory.payloads =
-      table.append("payloads", DataKind::Payload, items, std::uint64_t{options.payload_bytes} * options.warp_size);
+      table.append("payloads", DataKind::Payload, warps, std::uint64_t{options.payload_bytes} * options.warp_size);
   if (options.stack_entries > 0) {
     const std::uint32_t most = most_stack_entries(structure);
     memory.spilled_entries = most - std::min(most, options.stack_entries);
     memory.stacks =
-        table.append("stacks", DataKind::Stack, items,
+        table.append("stacks", DataKind::Stack, warps,
                      std::uint64_t{memory.spilled_entries} * traversal::kStackEntryBytes * options.warp_size);
   }
   memory.frame_buffer = table.append("frame buffer", DataKind::FrameBuffer, launch.size.threads(), options.pixel_bytes);
+  memory.states = table.append("states", DataKind::State, warps, std::uint64_t{state_bytes} * options.warp_size);
   return memory;
 }
 

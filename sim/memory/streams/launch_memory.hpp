@@ -3,11 +3,13 @@
 // Contract: `map_launch` makes an allocation for every non-empty array, by ascending address: "top nodes", "instances";
 // for each bottom-level structure in use "blas 0 nodes" and, unless an earlier one has them, for each of its geometries
 // "geometry 0 indices" and "geometry 0 vertices", or "geometry 0 boxes"; then, aligned to 256 bytes, "ray-generation
-// records", "miss records", "hit records", "callable records", "payloads", "stacks", "frame buffer". Elements are
-// nodes, instance records, triangles, vertices, boxes, shader records, and pixels. Payloads and stacks are local
-// memory: an item has one block of each, which is one element. Its 4-byte words are interleaved over lanes: word w of
-// lane l is at (w · warp size + l) · 4. A region of the shader binding table has as many records as the largest index
-// that the trace contains or that its rays, instances and geometries can reach. Errors: Resource for too many elements.
+// records", "miss records", "hit records", "callable records", "payloads", "stacks", "frame buffer", "states". Elements
+// are nodes, instance records, triangles, vertices, boxes, shader records, and pixels. Payloads, stacks and states are
+// local memory: a warp of the launch has one block of each, which is one element. Its 4-byte words are interleaved over
+// lanes: word w of lane l is at (w · warp size + l) · 4. A thread's *home* is its place at launch, warp · warp size +
+// lane: its local memory stays there, whichever warp runs its later segments. A region of the shader binding table has
+// as many records as the largest index that the trace contains or that its rays, instances and geometries can reach.
+// Errors: Resource for too many elements.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +35,14 @@ struct LaunchArray {
 struct LaunchMemory {
   Allocations allocations;
   LaunchArray ray_generation, miss, hit, callable;
-  LaunchArray payloads, stacks;  ///< records: items
+  LaunchArray payloads, stacks, states;  ///< records: warps at launch
   LaunchArray frame_buffer;
   std::uint32_t spilled_entries = 0;  ///< of a lane; the room in `stacks`
 };
 
-/// For `items` items of options.warp_size lanes.
+/// For `warps` warps at launch of options.warp_size lanes; `state_bytes` of a thread.
 [[nodiscard]] LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                                      std::uint32_t items, const StreamOptions& options);
+                                      std::uint32_t warps, std::uint32_t state_bytes, const StreamOptions& options);
 
 /// Maximum stack entries of a near-first traversal of the structure. O(nodes).
 [[nodiscard]] std::uint32_t most_stack_entries(const bvh::Bvh& structure);

@@ -1,36 +1,46 @@
 // Memory accesses of a captured launch, by replaying its rays through a rebuilt structure (MODELS.md §10, §11).
 //
-// Contract: an item is a row of `warp_size` lanes of `thread_at`. A warp runs its threads ray by ray: the k-th rays of
-// all threads together. First every thread with rays reads the ray-generation record and makes its calls outside of
-// rays (callables before its first trace call). The k-th rays then proceed in this order: the payload is written at the
-// thread's trace call. The warp traversal runs; every step gives one instruction for each access of its active lanes
-// (kind by kind, in the order node, instance, index, vertex, box, stack entry pushed, popped; j-th access with j-th
-// access). The shader calls of the rays follow in the order of their events (j-th call with j-th call of each lane):
-// the shader record is read; any-hit, closest-hit and miss calls read the payload; the latter two write it.
-// Intersection and any-hit calls come with the others, after the traversal (docs/assumptions.md). After a thread's last
-// ray its pixel is written to the frame buffer; threads without rays do nothing. A thread keeps its lane in the item
-// throughout. Persistent warp traversals have one resident warp an item, which fetches the k-th rays of its threads
-// after the k−1-th. The schedule distributes work (sim/machine/work_distribution.hpp), so their `warps`, `queue` and
-// `threshold` have no effect here.
+// Contract: an item is a row of `warp_size` lanes, each with a segment of a thread (regrouping/segments.hpp) or none;
+// whole threads are threads of one segment. A warp runs its segments ray by ray: the k-th rays that they begin,
+// together.
+//   1. Threads whose state moved into this warp load it.
+//   2. Threads with rays read the ray-generation record in their first segment. Then come the calls that belong to no
+//      ray of the segment: callables before the thread's first trace call, and calls of rays that an earlier segment
+//      began (its pending closest-hit or miss call).
+//   3. The k-th rays: the payload is written at the thread's trace call. The warp traversal runs; every step gives one
+//      instruction for each access of its active lanes (kind by kind, in the order node, instance, index, vertex, box,
+//      stack entry pushed, popped; j-th access with j-th access). The shader calls of these rays in this segment
+//      follow.
+//   4. The pixel is written to the frame buffer after the last ray of the thread's last segment; if that begins none,
+//      after the calls of 2. Threads without rays write none.
+//   5. Threads whose state moves on to another warp store it.
+// Calls proceed in the order of their events (j-th call with j-th call of each lane): the shader record is read;
+// any-hit, closest-hit and miss calls read the payload; the latter two write it. Intersection and any-hit calls come
+// with the others, after the traversal (docs/assumptions.md). Persistent warp traversals have one resident warp an
+// item, which fetches the k-th rays of its threads after the k−1-th. The schedule distributes work
+// (sim/machine/work_distribution.hpp), so their `warps`, `queue` and `threshold` have no effect here.
 //
 // Addresses: nodes, instances, indices, vertices and boxes as in bvh::MemoryMap. After them, aligned to 256 bytes:
-// shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (one slot an
-// item and lane, 4-byte words interleaved over lanes), frame buffer (thread · pixel_bytes). Stack entries beyond the
-// first `stack_entries` of a lane are spilled: a store of 8 bytes for a push, a load for a pop. All arrays are
-// allocations of the table. Candidates for which shaders decide are answered as in the trace. Deterministic. Memory:
-// structure, trace, the requested items, and for each thread a chunk before coalescing: about 16 MiB, or one larger
-// item (chunk_room.hpp). Errors: those of the structure and of the models; Missing if the trace has no scene or does
-// not say which structure the launch used; Usage for options out of range.
+// shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (at the
+// thread's home, launch_memory.hpp, 4-byte words interleaved over lanes), frame buffer (thread · pixel_bytes), and the
+// states of threads, at their homes. Stack entries beyond the first `stack_entries` of a lane are spilled: a store of 8
+// bytes for a push, a load for a pop. All arrays are allocations of the table. Candidates for which shaders decide are
+// answered as in the trace. Deterministic. Memory: structure, trace, 4 bytes a thread, 4 to 8 a segment, the requested
+// items, and for each thread a chunk before coalescing: about 16 MiB, or one larger item (chunk_room.hpp). Errors:
+// those of the structure and of the models; Missing if the trace has no scene or does not say which structure the
+// launch used; Usage for options out of range.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/progress.hpp"
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
+#include "scheduler-models/regrouping/segments.hpp"
 #include "sim/memory/streams/chunk_room.hpp"
 #include "sim/memory/streams/warp_source.hpp"
 #include "traversal/warp_traversal.hpp"
@@ -63,8 +73,22 @@ class LaunchSource : public WarpSource {
   [[nodiscard]] virtual std::string warp_traversal() const = 0;  ///< resolved spec
 };
 
-/// `thread_at`: items · warp_size threads, scheduler::kNoThread for empty lanes. Trace and structure must outlive the
-/// source.
+/// What the warps of a launch run. The arrays must outlive the source.
+struct LaunchWork {
+  const scheduler::Segments* segments = nullptr;
+  std::span<const std::uint32_t> segment_at{};  ///< items · warp_size; scheduler::kNoSegment for empty lanes
+  std::span<const std::uint32_t> thread_at{};   ///< warps at launch · warp_size: homes; scheduler::kNoThread: none
+  std::span<const std::uint8_t>
+      loads_state{};              ///< by segment: 1 if its thread's state comes through memory; empty: none
+  std::uint32_t state_bytes = 0;  ///< of a thread's state, multiple of 4
+};
+
+/// Trace and structure must outlive the source.
+[[nodiscard]] std::unique_ptr<LaunchSource> make_segment_source(const trace::Trace& trace, const trace::Launch& launch,
+                                                                const bvh::Bvh& structure, const LaunchWork& work,
+                                                                const StreamOptions& options);
+
+/// Whole threads. `thread_at`: items · warp_size threads, scheduler::kNoThread for empty lanes.
 [[nodiscard]] std::unique_ptr<LaunchSource> make_launch_source(const trace::Trace& trace, const trace::Launch& launch,
                                                                const bvh::Bvh& structure,
                                                                std::vector<std::uint32_t> thread_at,

@@ -6,19 +6,20 @@ namespace {
 using trace::EventKind;
 using trace::TableRegion;
 
-/// Calls visit(place among the thread's, event) for the thread's shader calls.
+/// Calls visit(place of the range, event, ray of the thread) for the range's shader calls.
 template <class Visit>
-void for_calls(const trace::ThreadData& data, std::uint64_t thread, const Visit& visit) {
+void for_calls(const trace::ThreadData& data, const CallRange& range, const Visit& visit) {
   const trace::Events& events = data.events;
-  const std::uint64_t rays = data.ray_offset[thread + 1] - data.ray_offset[thread];
-  std::uint64_t begun = 0;
-  for (std::uint64_t event = data.event_offset[thread]; event < data.event_offset[thread + 1]; ++event) {
+  std::uint64_t begun = range.first_ray;
+  for (std::uint64_t event = range.first_event; event < range.last_event; ++event) {
     const EventKind kind = events.kind[event];
     if (trace::begins_ray(kind)) {
       ++begun;
     } else if (trace::is_warp_event(kind)) {
       const std::uint64_t ray = events.ray.empty() ? begun - 1 : events.ray[event];
-      visit(ray < rays ? ray + 1 : 0, event);
+      // Wraps around for earlier rays, and for calls outside of rays.
+      const std::uint64_t own = ray - range.first_ray;
+      visit(own < range.rays ? own + 1 : 0, event, ray);
     }
   }
 }
@@ -56,23 +57,23 @@ ShaderCall ShaderTable::call(std::uint64_t event, std::uint64_t ray) const {
               (rays.sbt_stride[ray] & 15U) * geometry};
 }
 
-ShaderCalls ShaderTable::calls(std::span<const std::uint32_t> threads) const {
+ShaderCalls ShaderTable::calls(std::span<const CallRange> ranges) const {
   const trace::ThreadData& data = launch_->data;
   ShaderCalls result;
   result.first.push_back(0);
   std::vector<std::uint64_t> next;
-  for (const std::uint32_t thread : threads) {
-    const std::uint64_t rays = data.ray_offset[std::uint64_t{thread} + 1] - data.ray_offset[thread];
-    next.assign(rays + 2, 0);
-    for_calls(data, thread, [&](std::uint64_t place, std::uint64_t) { ++next[place + 1]; });
+  for (const CallRange& range : ranges) {
+    const std::uint64_t of_thread = data.ray_offset[std::uint64_t{range.thread} + 1] - data.ray_offset[range.thread];
+    next.assign(range.rays + 2, 0);
+    for_calls(data, range, [&](std::uint64_t place, std::uint64_t, std::uint64_t) { ++next[place + 1]; });
     next[0] = result.calls.size();
-    for (std::uint64_t place = 0; place <= rays; ++place) {
+    for (std::uint64_t place = 0; place <= range.rays; ++place) {
       next[place + 1] += next[place];
       result.first.push_back(next[place + 1]);
     }
-    result.calls.resize(next[rays + 1]);
-    for_calls(data, thread, [&](std::uint64_t place, std::uint64_t event) {
-      result.calls[next[place]++] = call(event, data.ray_offset[thread] + (place == 0 ? 0 : place - 1));
+    result.calls.resize(next[range.rays + 1]);
+    for_calls(data, range, [&](std::uint64_t place, std::uint64_t event, std::uint64_t ray) {
+      result.calls[next[place]++] = call(event, data.ray_offset[range.thread] + (ray < of_thread ? ray : 0));
     });
   }
   return result;

@@ -1,10 +1,11 @@
-// The shader calls of threads' rays, and the record of the shader binding table that each one reads.
+// The shader calls of segments, and the record of the shader binding table that each one reads.
 //
-// Contract: a ray's calls are its Intersection, AnyHit, Miss, ClosestHit and Callable events, in their order. Records
-// are those of Vulkan. Hit group: the instance's hit_group_offset + the ray's sbt_offset + its sbt_stride · the
-// geometry's number in its structure. Miss: the ray's miss_index. The trace does not have the record of a callable: the
-// first record of the captured table with that shader is assumed, or the record with the shader's number. Calls outside
-// of rays (callables before the first trace call) are separate. O(events of the threads).
+// Contract: calls are the Intersection, AnyHit, Miss, ClosestHit and Callable events, in their order. Those of the rays
+// that the segment begins are listed by ray; all others come first: of rays that an earlier segment of the thread
+// began, and outside of rays (callables before the first trace call). Records are those of Vulkan. Hit group: the
+// instance's hit_group_offset + the ray's sbt_offset + its sbt_stride · the geometry's number in its structure. Miss:
+// the ray's miss_index. The trace does not have the record of a callable: the first record of the captured table with
+// that shader is assumed, or the record with the shader's number. O(events of the segments).
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,15 @@ struct ShaderCall {
   }
 };
 
-/// For some threads. Each thread has one place for its calls outside of rays, then one for each of its rays.
+/// A part of a thread: rows of events, and the rays that begin there.
+struct CallRange {
+  std::uint32_t thread = 0;
+  std::uint64_t first_event = 0, last_event = 0;  ///< rows [first, last)
+  std::uint64_t first_ray = 0;                    ///< in the thread; of those that begin in these rows
+  std::uint64_t rays = 0;
+};
+
+/// For some ranges. Each has one place for its calls of other rays and outside of rays, then one for each of its rays.
 struct ShaderCalls {
   std::vector<std::uint64_t> first;  ///< places + 1
   std::vector<ShaderCall> calls;
@@ -44,7 +53,7 @@ class ShaderTable {
  public:
   ShaderTable(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure);
 
-  [[nodiscard]] ShaderCalls calls(std::span<const std::uint32_t> threads) const;
+  [[nodiscard]] ShaderCalls calls(std::span<const CallRange> ranges) const;
 
  private:
   [[nodiscard]] ShaderCall call(std::uint64_t event, std::uint64_t ray) const;

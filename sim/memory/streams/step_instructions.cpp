@@ -144,8 +144,11 @@ class Step {
                   {"a stack grew beyond the structure's depth", "access streams",
                    fmt::format("{} spilled entries", entry + 1), fmt::format("at most {}", stack_.entries), ""});
     }
-    const std::uint64_t word = entry * (traversal::kStackEntryBytes / kLocalWord) * stack_.warp_size + owner_[i]->lane;
-    out_->add(owner_[i]->lane, stack_.start + word * kLocalWord, stack_.element, owner_[i]->thread);
+    constexpr std::uint64_t kWords = traversal::kStackEntryBytes / kLocalWord;
+    const std::uint32_t block = owner_[i]->home / stack_.warp_size;
+    const std::uint64_t word = (std::uint64_t{block} * stack_.entries + entry) * kWords * stack_.warp_size +
+                               owner_[i]->home % stack_.warp_size;
+    out_->add(owner_[i]->lane, stack_.start + word * kLocalWord, stack_.first_element + block, owner_[i]->thread);
   }
 
   const traversal::WarpTraceResult* traced_;

@@ -14,16 +14,17 @@
 
 namespace rayreplay::memory {
 
-/// The thread and lane of a ray.
+/// The thread and lane of a ray, and the home of the thread's local memory (launch_memory.hpp).
 struct RayOwner {
   std::uint8_t lane = 0;
   std::uint32_t thread = 0;
+  std::uint32_t home = 0;
 };
 
-/// Local memory of an item's stacks.
+/// Local memory of all stacks.
 struct StackMemory {
-  std::uint64_t start = 0;  ///< of the item
-  std::uint32_t element = 0;
+  std::uint64_t start = 0;
+  std::uint32_t first_element = 0;
   std::uint32_t warp_size = 0;
   std::uint32_t entries = 0;  ///< of a lane
 };

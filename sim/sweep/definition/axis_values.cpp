@@ -281,14 +281,7 @@ bool same_value(const ParameterValue& left, const ParameterValue& right) {
 
 Axis read_axis(const std::string& key, const toml::node& node, const std::string& folder, const std::string& source,
                const std::string& where) {
-  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-  if (parameter == nullptr) {
-    experiment::unknown_key(key, where);
-  }
-  if (const std::string command = experiment::command_of(parameter->read_by); !command.empty()) {
-    usage("no stage of a sweep reads the key", where, "'" + key + "'", "a key that a stage reads",
-          fmt::format("rayreplay {} alone reads it", command));
-  }
+  experiment::require_read_by_stage(key, where);
   if (const toml::table* table = node.as_table()) {
     return RangeReader(key, *table, where).read();
   }

@@ -355,6 +355,7 @@ void set_on_base(Definition& definition, std::string_view assignment, const std:
       usage("the key is an axis of the sweep", where, "'" + key + "', " + axis->where, "a key that does not vary",
             "change the axis in the sweep file");
     }
+    experiment::require_read_by_stage(key, where);
     definition.base.set(key, setting.value, where);
     note_absolute(definition, key, setting.value);
   }

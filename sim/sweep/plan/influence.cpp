@@ -45,7 +45,8 @@ experiment::StageMask moved_stages(const Definition& definition, const Axis& axi
 }
 
 bool may_be_on(const Definition& definition, const std::string& key) {
-  return find_axis(definition, key).axis != nullptr || (definition.base.has(key) && definition.base.flag(key));
+  return find_axis(definition, key).axis != nullptr ||
+         (definition.base.has(key) && is_switched_on(definition.base, key));
 }
 
 std::vector<std::size_t> deciding_factors(const Definition& definition, const std::string& key) {

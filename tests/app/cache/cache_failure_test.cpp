@@ -203,8 +203,9 @@ TEST_F(CacheFailure, KeysOfLaunchesInAConfigurationAreWarnedOfForMemoryTraces) {
          "[machine]\nl1_bytes = \"8KiB\"\nl1_ways = 8\n[scheduler]\nmodel = \"ser\"\n";
   const Outcome outcome = import_ask(file, {"--config", scratch_ / "c.toml"});
   EXPECT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.errors, HasSubstr("is not used: " + (scratch_ / "c.toml") + ":2, bvh.layout; " +
-                                        (scratch_ / "c.toml") + ":1, order\n"));
+  EXPECT_THAT(outcome.errors,
+              HasSubstr("is not used: " + (scratch_ / "c.toml") + ":2, bvh.layout; " + (scratch_ / "c.toml") +
+                        ":1, order; " + (scratch_ / "c.toml") + ":8, scheduler.model\n"));
   // A report's own configuration has every key, as it is.
   ASSERT_EQ(import_ask(file, {"--report", scratch_ / "r"}).code, 0);
   const Outcome again = run_command({"cache", file, "--config", scratch_ / "r/config.toml", "--machine", "rtx4090"});

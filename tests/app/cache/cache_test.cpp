@@ -518,12 +518,12 @@ TEST_F(CacheTest, ConfigurationFilesAreChecked) {
     return ask({"--config", scratch_ / "c.toml", "--format", "json"});
   };
   const Outcome good =
-      run("bvh.layout = \"wide-4\"\nstream.coalesce = false\nscheduler.model = \"ser\"\n[cache]\nwindows = 2\n");
+      run("bvh.layout = \"wide-4\"\nstream.coalesce = false\nexplain.slack = 4\n[cache]\nwindows = 2\n");
   ASSERT_EQ(good.code, 0) << good.errors;
   const json result = json::parse(good.output);
   EXPECT_EQ(result["windows"].size(), 2U);
   EXPECT_EQ(result["configuration"]["stream.coalesce"], false);
-  EXPECT_FALSE(result["configuration"].contains("scheduler.model")) << "a file may hold what others read";
+  EXPECT_FALSE(result["configuration"].contains("explain.slack")) << "a file may hold what others read";
   const Outcome key = run("[bvh]\n\nlayot = \"wide-4\"\n");
   EXPECT_EQ(key.code, 2);
   EXPECT_THAT(key.errors, AllOf(HasSubstr("c.toml:3"), HasSubstr("did you mean 'bvh.layout'?")));
@@ -567,12 +567,37 @@ TEST_F(CacheTest, EveryOptionIsDocumented) {
   }
 }
 
+TEST_F(CacheTest, SchedulerModelsRegroupTheWarps) {
+  const json plain = answer({"--sms", "4"});
+  EXPECT_EQ(plain["configuration"]["scheduler.model"], "plain");
+  EXPECT_FALSE(plain["configuration"].contains("scheduler.hints"));
+  const json wavefront = answer({"--sms", "4", "--model", "wavefront"});
+  EXPECT_THAT(std::string(wavefront["configuration"]["scheduler.model"]), StartsWith("wavefront:"));
+  const auto accesses = [](const json& result, const std::string& kind) {
+    double sum = 0;
+    for (const json& row : result["rows"]) {
+      sum += row["level"] == "L1" && row["kind"] == kind ? row["accesses"].get<double>() : 0;
+    }
+    return sum;
+  };
+  EXPECT_EQ(accesses(plain, "state"), 0);
+  EXPECT_GT(accesses(wavefront, "state"), 0);
+  EXPECT_GT(accesses(wavefront, "payload"), accesses(plain, "payload")) << "homes are scattered";
+  EXPECT_THAT(ask({"--model", "wavefront"}).output, HasSubstr("model    wavefront:"));
+  const Outcome bound = ask({"--model", "oracle"});
+  EXPECT_EQ(bound.code, 2);
+  EXPECT_THAT(bound.errors, HasSubstr("is a bound"));
+  const Outcome placed = ask({"--model", "ser", "--schedule", "scanline"});
+  EXPECT_EQ(placed.code, 2);
+  EXPECT_THAT(placed.errors, HasSubstr("the scheduler model places the warps itself"));
+}
+
 TEST_F(CacheTest, KeysAfterSetAreThoseOfRun) {
   const json flags = answer({"--layout", "wide-4", "--stack-entries", "4"});
   const json keys = answer({"--set", "bvh.layout=wide-4", "--set", "stream.stack_entries=4"});
   EXPECT_EQ(flags["rows"], keys["rows"]);
   EXPECT_EQ(flags["configuration"], keys["configuration"]);
-  EXPECT_THAT(ask({"--set", "scheduler.model=ser"}).errors, HasSubstr("the command does not read the key"));
+  EXPECT_THAT(ask({"--set", "explain.slack=4"}).errors, HasSubstr("the command does not read the key"));
   EXPECT_THAT(ask({"--set", "bvh.layot=wide-4"}).errors, HasSubstr("did you mean 'bvh.layout'?"));
   EXPECT_THAT(ask({"--set", "bvh.layout=wide-4", "--layout", "wide-8"}).errors, HasSubstr("a key is set twice"));
   EXPECT_THAT(ask({"--set", "cache.l1.bytes=4KiB"}).errors, HasSubstr("--l1 and --set"));

@@ -192,6 +192,11 @@ TEST_F(ModelsTest, TheConfigurationMakesTheSameNumbersAgain) {
   EXPECT_EQ(again.output, direct.output);
   const Outcome twice = run_command({"whatif", trace(), "--config", config, "--models", models, "--print-config"});
   EXPECT_EQ(twice.output, printed);
+  // Counted visits: the keys of the structure are part of the configuration.
+  const std::string counted = scratch_ / "counted.toml";
+  ASSERT_EQ(ask({"--print-config", "--replay-steps", "--layout", "binary", "-o", counted}).code, 0);
+  EXPECT_THAT(read_bytes(counted), HasSubstr("layout = \"binary"));
+  EXPECT_THAT(printed, testing::Not(HasSubstr("[bvh]"))) << "not read without --replay-steps";
   // Without models it is about packings.
   const Outcome packings =
       run_command({"whatif", trace(), "--config", config, "--packing", "numrays", "--format", "csv"});
@@ -434,6 +439,12 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "ser", "--timeline-model", "ser"}, "add --timeline FILE");
   refused({"--models", "ser", "--schedule-model", "ser"}, "add --schedule FILE");
   refused({"--models", "ser", "--steps", "4", "--replay-steps"}, "either given or counted");
+  refused({"--models", "ser", "--layout", "binary"}, "add --replay-steps");
+  for (const char* unknown : {"foo=1", "cache.l1.byte=5", "packing =numrays", "costs.=1"}) {
+    refused({"--set", unknown}, "unknown key");
+    refused({"--models", "ser", "--set", unknown}, "unknown key");
+  }
+  refused({"--packing", "numrays", "--set", "packing=identity"}, "a key is set twice");
   refused({"--models", "ser", "--shader-cost", "closest-hit=1000001"}, "0 to 1000000");
   refused({"--models", "ser", "--cycles-per-instruction", "201"}, "1 to 200");
   refused({"--models", "ser", "--packing", "numray"}, "'numrays'");

@@ -1,0 +1,89 @@
+#include "sim/launch/regrouped_launch.hpp"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "base/error.hpp"
+#include "sim/machine/timing.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+constexpr double kWordBytes = 4;
+
+/// Bytes that a thread stores and then loads: half of the charged traffic, in whole words.
+std::uint32_t state_bytes_of(const scheduler::Charges& charges) {
+  const double traffic = charges.state_traffic == scheduler::StateTraffic::All     ? charges.bytes_per_thread
+                         : charges.state_traffic == scheduler::StateTraffic::Moved ? charges.bytes_per_moved
+                                                                                   : 0;
+  return static_cast<std::uint32_t>(std::ceil(traffic / 2 / kWordBytes) * kWordBytes);
+}
+
+/// Timed models: runs the time model for the warps, their SMs and their order.
+void run_timed_model(const scheduler::PlanContext& context, const scheduler::SchedulerModel& model,
+                     const RegroupOptions& options, RegroupedLaunch& result) {
+  const machine::Costs costs = machine::make_costs(context.trace, context.launch, options.costs);
+  machine::TimedRun run = machine::run_timed(
+      context, model, options.machine, options.resident_warps, costs, options.policy, result.charges,
+      {.latency_per_issue = options.costs.cycles_per_instruction}, {.placement = true, .progress = options.progress});
+  result.state_moves =
+      scheduler::timed_state_moves(result.segments, run.schedule, run.moved_lanes, result.charges.state_traffic);
+  result.schedule = std::move(run.schedule);
+  result.sm = std::move(run.timing.placement.sm);
+}
+
+template <class T>
+std::uint64_t column_bytes(const T& column) {
+  return column.capacity() * sizeof(column[0]);
+}
+
+}  // namespace
+
+std::uint64_t RegroupedLaunch::bytes() const {
+  return column_bytes(segments.event_offset) + column_bytes(segments.first) + column_bytes(segments.bounce) +
+         column_bytes(schedule.segment_at) + column_bytes(schedule.moved) + column_bytes(schedule.round_begin) +
+         column_bytes(schedule.unit_begin) + column_bytes(schedule.unit_sm) + column_bytes(sm) +
+         column_bytes(state_moves);
+}
+
+void require_warps(const std::string& model, const std::string& where) {
+  if (scheduler::SchedulerModels::create(model).model->grouping() == scheduler::Grouping::Bound) {
+    throw Error(ErrorKind::Usage, {"the scheduler model is a bound: it has no warps whose accesses could be simulated",
+                                   where, "'" + model + "'", "a model that forms warps: plain, ser, wavefront, …",
+                                   "choose another model, or leave out the outputs about memory"});
+  }
+}
+
+bool is_timed(const std::string& model) {
+  return scheduler::SchedulerModels::create(model).model->grouping() == scheduler::Grouping::Timed;
+}
+
+RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& launch,
+                               const scheduler::WarpAssignment& start, const std::string& model,
+                               const RegroupOptions& options) {
+  require_warps(model, "scheduler model");
+  const scheduler::SchedulerModels::Created created = scheduler::SchedulerModels::create(model);
+  const scheduler::MachineFacts facts = machine::facts(options.machine, options.resident_warps);
+  RegroupedLaunch result;
+  result.model = created.spec;
+  result.charges = created.model->charges(facts);
+  result.state_bytes = state_bytes_of(result.charges);
+  result.segments = scheduler::cut_paths(launch, created.model->cut(), options.on_device);
+  const scheduler::PlanContext context{trace, launch, start, result.segments, facts, options.hints, options.on_device};
+  if (created.model->grouping() == scheduler::Grouping::Timed) {
+    run_timed_model(context, *created.model, options, result);
+  } else {
+    result.schedule = created.model->schedule(context);
+    result.state_moves = scheduler::static_state_moves(result.segments, result.schedule, result.charges.state_traffic);
+  }
+  if (result.state_bytes == 0) {
+    result.state_moves = {};
+  }
+  // What is kept between stages is not kept in a device's memory.
+  result.segments.on_device = {};
+  result.schedule.on_device = {};
+  return result;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,57 @@
+// A launch regrouped by a scheduler model: its warps of segments, where they run, and whose state goes through memory.
+//
+// Contract: `regroup_launch` cuts the launch as the model says, from the packing `start`. Static models give a schedule
+// with units and rounds; timed models are run by the time model (machine::run_timed), and their warps have SMs and an
+// order. `state_moves`: by segment, 1 if its thread's state comes through memory (state_moves.hpp); `state_bytes`: what
+// a thread stores, and then loads: half of what the model charges, in whole words. So the bytes of all states equal the
+// time model's traffic, but for the rounding. Deterministic. Errors: Usage for a bound, which has no warps; those of
+// the model, its hints and, for timed models, the time model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/trace/accelerated_launch.hpp"
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "scheduler-models/regrouping/state_moves.hpp"
+#include "sim/machine/costs.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/simt/replayer.hpp"
+
+namespace rayreplay::experiment {
+
+struct RegroupedLaunch {
+  std::string model;  ///< resolved spec
+  scheduler::Charges charges;
+  scheduler::Segments segments;
+  scheduler::SegmentSchedule schedule;
+  std::vector<std::uint32_t> sm;  ///< by warp, of timed models; empty: the schedule's units decide
+  scheduler::StateMoves state_moves;
+  std::uint32_t state_bytes = 0;
+
+  [[nodiscard]] std::uint64_t bytes() const;
+};
+
+struct RegroupOptions {
+  machine::Machine machine;
+  std::uint32_t resident_warps = 32;
+  scheduler::HintSources hints;
+  machine::CostOptions costs;                         ///< for timed models
+  simt::Policy policy = simt::Policy::StageMajority;  ///< for timed models
+  trace::AcceleratedLaunch* on_device = nullptr;      ///< null: the processor
+  Progress* progress = nullptr;
+};
+
+/// Usage, at `where`, for a model without warps.
+void require_warps(const std::string& model, const std::string& where);
+
+/// True for a model whose warps depend on machine and costs of shader calls.
+[[nodiscard]] bool is_timed(const std::string& model);
+
+[[nodiscard]] RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& launch,
+                                             const scheduler::WarpAssignment& start, const std::string& model,
+                                             const RegroupOptions& options);
+
+}  // namespace rayreplay::experiment

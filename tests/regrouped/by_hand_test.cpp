@@ -1,0 +1,177 @@
+// Four threads in two warps, regrouped by SER: every access of every warp.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "bvh/bvh.hpp"
+#include "sim/launch/launch_stream.hpp"
+#include "tests/interleave/hand_made.hpp"
+#include "tests/memory/launch_streams.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/launch_builder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+/// A triangle at x = 1: threads 0 and 2 hit it, 1 and 3 pass it by. Warps of two lanes.
+class RegroupedByHand : public testing::Test {
+ protected:
+  using RegroupedLaunch = experiment::RegroupedLaunch;
+
+  RegroupedByHand() {
+    trace_.shaders.resize(3);
+    trace_.shaders[1].stage = trace::ShaderStage::Miss;
+    trace_.shaders[2].stage = trace::ShaderStage::ClosestHit;
+    trace::Geometry geometry;
+    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
+      geometry.vertices.push_back(x);
+    }
+    for (const std::uint32_t i : {0U, 1U, 2U}) {
+      geometry.indices.push_back(i);
+    }
+    trace_.scene.geometries.push_back(geometry);
+    trace_.scene.blases.push_back({0, 1});
+    trace_.scene.instances.resize(1);
+    trace_.scene.instances[0].hit_group_offset = 2;
+    LaunchBuilder builder({4, 1, 1});
+    for (int pair = 0; pair < 2; ++pair) {
+      builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);
+      builder.thread().begin(0, 0, 5, 5, 1, 0, 0).miss(1);
+    }
+    trace_.launches.push_back(builder.build());
+    structure_ = bvh::build_bvh(trace_.scene, 0, "by hand", {.layout = "binary"});
+    start_.warp_size = 2;
+    start_.thread_at = {0, 1, 2, 3};
+    start_.start_rank = {0, 1};
+    start_.tile = {0, 0};
+    schedule_.plan = plan_of(2);
+    schedule_.plan.warp_size = 2;
+    schedule_.plan.thread_at = {0, 1, 2, 3};
+    machine_.sms = 1;
+    options_.warp_size = 2;
+    options_.payload_bytes = 4;
+    options_.coalescing.keep_raw = true;
+  }
+
+  RegroupedLaunch regrouped(const std::string& model) {
+    experiment::RegroupOptions options;
+    options.machine = machine_;
+    options.resident_warps = 2;
+    return experiment::regroup_launch(trace_, trace_.launches[0], start_, model, options);
+  }
+
+  trace::Trace trace_;
+  bvh::Bvh structure_;
+  scheduler::WarpAssignment start_;
+  experiment::LaunchSchedule schedule_;
+  machine::Machine machine_;
+  memory::StreamOptions options_;
+};
+
+TEST_F(RegroupedByHand, EveryAccessOfSer) {
+  const RegroupedLaunch ser = regrouped("ser:spill=moved,live_state=8");
+  // Misses come first. Thread 1 keeps lane 1 and its warp goes on; thread 3 has moved. Of the hits thread 0 has moved.
+  EXPECT_EQ(ser.schedule.warps(), 4U);
+  EXPECT_EQ(ser.state_bytes, 8U);
+  const auto source = source_of(trace_, trace_.launches[0], structure_, schedule_, &ser, options_);
+  const std::vector<memory::WarpStream> streams = all_streams(*source);
+  const std::string node = " load " + std::to_string(structure_.traits.node_bytes) + ":";
+  const auto of = [&](std::size_t warp) { return told(streams.at(warp).raw, source->allocations(), 2); };
+  EXPECT_EQ(of(0), (std::vector<std::string>{
+                       "shader-record 11 load 64: ray-generation records+0 ray-generation records+0",
+                       "payload 11 store 4: payloads+0 payloads+4",
+                       "node 11" + node + " top nodes+0 top nodes+0",
+                       "instance 10 load 64: instances+0",
+                       "node 10" + node + " blas 0 nodes+0",
+                       "index 10 load 12: geometry 0 indices+0",
+                       "vertex 10 load 12: geometry 0 vertices+0",
+                       "vertex 10 load 12: geometry 0 vertices+12",
+                       "vertex 10 load 12: geometry 0 vertices+24",
+                       "state 10 store 4: states+0",
+                       "state 10 store 4: states+8",
+                   }));
+  EXPECT_EQ(of(1), (std::vector<std::string>{
+                       "shader-record 11 load 64: ray-generation records+0 ray-generation records+0",
+                       "payload 11 store 4: payloads+8 payloads+12",
+                       "node 11" + node + " top nodes+0 top nodes+0",
+                       "instance 10 load 64: instances+0",
+                       "node 10" + node + " blas 0 nodes+0",
+                       "index 10 load 12: geometry 0 indices+0",
+                       "vertex 10 load 12: geometry 0 vertices+0",
+                       "vertex 10 load 12: geometry 0 vertices+12",
+                       "vertex 10 load 12: geometry 0 vertices+24",
+                       "state 01 store 4: states+20",
+                       "state 01 store 4: states+28",
+                   }));
+  // Threads 3 and 1.
+  EXPECT_EQ(of(2), (std::vector<std::string>{
+                       "state 10 load 4: states+20",
+                       "state 10 load 4: states+28",
+                       "shader-record 11 load 64: miss records+0 miss records+0",
+                       "payload 11 load 4: payloads+12 payloads+4",
+                       "payload 11 store 4: payloads+12 payloads+4",
+                       "frame-buffer 11 store 16: frame buffer+48 frame buffer+16",
+                   }));
+  // Threads 0 and 2.
+  EXPECT_EQ(of(3), (std::vector<std::string>{
+                       "state 10 load 4: states+0",
+                       "state 10 load 4: states+8",
+                       "shader-record 11 load 64: hit records+128 hit records+128",
+                       "payload 11 load 4: payloads+0 payloads+8",
+                       "payload 11 store 4: payloads+0 payloads+8",
+                       "frame-buffer 11 store 16: frame buffer+0 frame buffer+32",
+                   }));
+}
+
+/// By default every thread that reorders stores and loads its state.
+TEST_F(RegroupedByHand, AllStatesGoThroughMemory) {
+  const RegroupedLaunch ser = regrouped("ser:live_state=4");
+  const auto source = source_of(trace_, trace_.launches[0], structure_, schedule_, &ser, options_);
+  const std::vector<memory::WarpStream> streams = all_streams(*source);
+  EXPECT_EQ(told(streams[1].raw, source->allocations(), 2).back(), "state 11 store 4: states+8 states+12");
+  EXPECT_EQ(told(streams[2].raw, source->allocations(), 2).front(), "state 11 load 4: states+12 states+4");
+}
+
+TEST_F(RegroupedByHand, PlainIsAsWholeThreads) {
+  const RegroupedLaunch plain = regrouped("plain");
+  const auto source = source_of(trace_, trace_.launches[0], structure_, schedule_, &plain, options_);
+  const auto whole = source_of(trace_, trace_.launches[0], structure_, schedule_, nullptr, options_);
+  EXPECT_EQ(all_streams(*source), all_streams(*whole));
+  EXPECT_EQ(plain.state_bytes, 0U);
+}
+
+/// The second round starts when the first has ended, a signal later.
+TEST_F(RegroupedByHand, RoundsFollowEachOther) {
+  const RegroupedLaunch ser = regrouped("ser:spill=moved,live_state=8");
+  machine_.l1_bytes = 512;
+  machine_.l1_ways = 0;
+  machine_.l2_bytes = 4096;
+  machine_.l2_ways = 0;
+  machine_.l1_latency_cycles = 3;
+  machine_.l2_latency_cycles = 7;
+  machine_.dram_latency_cycles = 20;
+  const auto source = source_of(trace_, trace_.launches[0], structure_, schedule_, &ser, options_);
+  const auto dispatcher = dispatcher_of(schedule_, &ser, machine_);
+  StartsSink starts;
+  KeepingSink sink;
+  machine::InterleaveOptions options{.resident_warps = 2, .cycles = true, .raw = &starts};
+  const machine::InterleaveResult result = machine::interleave(*source, *dispatcher, machine_, options, sink);
+  EXPECT_EQ(result.items, 4U);
+  ASSERT_EQ(starts.all.size(), 2 * 11U + 2 * 6U);
+  // A warp's last instruction is a store, which completes in the next cycle.
+  const std::uint64_t end = starts.all[21].cycle + 1;
+  for (std::size_t i = 0; i < starts.all.size(); ++i) {
+    EXPECT_EQ(starts.all[i].item < 2, i < 22) << i;
+  }
+  EXPECT_EQ(starts.all[22], (StartsSink::Start{0, 2, end + 7, 0}));
+  EXPECT_EQ(starts.all[23], (StartsSink::Start{0, 3, end + 8, 0}));
+}
+
+TEST_F(RegroupedByHand, ABoundHasNoWarps) {
+  const ErrorInfo info = error_of(ErrorKind::Usage, [&] { return regrouped("oracle"); });
+  EXPECT_NE(info.what.find("is a bound"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rayreplay::test
