@@ -120,7 +120,7 @@ std::string verdict_sentence(const CompareResult& result, const CompareRow& row)
   const std::string why =
       decisive.changes()
           ? fmt::format("it {} when {}", verdict.pays_now() ? "loses" : "pays", condition(verdict, decisive))
-          : fmt::format("the assumed numbers together make it {:.3f} to {:.3f} times as fast", verdict.least,
+          : fmt::format("the assumed numbers together make it {:.3f} to {:.3f} times as fast as plain", verdict.least,
                         verdict.most);
   return fmt::format("{}: cannot tell on {}. As assumed, it {}; {}", who, machine, time, why);
 }
