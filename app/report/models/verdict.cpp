@@ -117,11 +117,15 @@ std::string verdict_sentence(const CompareResult& result, const CompareRow& row)
       break;
   }
   const Effect& decisive = *decisive_of(verdict);
+  const Quantity& deciding = verdict.quantities[decisive.quantity];
   const std::string why =
       decisive.changes()
           ? fmt::format("it {} when {}", verdict.pays_now() ? "loses" : "pays", condition(verdict, decisive))
-          : fmt::format("the assumed numbers together make it {:.3f} to {:.3f} times as fast as plain", verdict.least,
-                        verdict.most);
+          : fmt::format(
+                "no number alone changes that, but the assumed ones together do ({:.3f} to {:.3f} times as fast), "
+                "most of all {} ({} {})",
+                verdict.least, verdict.most, deciding.name, to_string(deciding.origin),
+                amount(deciding, deciding.value, true));
   return fmt::format("{}: cannot tell on {}. As assumed, it {}; {}", who, machine, time, why);
 }
 
