@@ -65,10 +65,10 @@ std::string few_warps_note(const CompareResult& result) {
   add(plain, least_of_plain);
   return fmt::format(
       "the launch has few warps for each SM ({:.0f}) of {}: at the present shader cost, or at the one that decides "
-      "break-even, an SM runs fewer than half of the {} warps that it can hold ({}). The speed-up and break-even of {} "
+      "break-even, an SM runs fewer than half of the {} that it can hold ({}). The speed-up and break-even of {} "
       "hold for a launch of this size; in a larger one, other warps fill these waits",
-      static_cast<double>(plain.warps) / result.machine.sms, result.machine.name, result.resident_warps, running,
-      models);
+      static_cast<double>(plain.warps) / result.machine.sms, result.machine.name,
+      counted(result.resident_warps, "warp"), running, models);
 }
 
 }  // namespace rayreplay::report
