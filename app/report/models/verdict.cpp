@@ -48,18 +48,33 @@ std::string range_of(const Quantity& quantity) {
              : "-";
 }
 
+/// The value at which the sign changes: "150"; of a curve that scatters the timed values around it: "1,406 to 2,500".
+std::string threshold(const Verdict& verdict, const Effect& effect, bool below) {
+  const Quantity& quantity = verdict.quantities[effect.quantity];
+  const double held = below ? effect.from : effect.to;
+  const std::string text = amount(quantity, held, false);
+  const auto at = std::find_if(effect.points.begin(), effect.points.end(),
+                               [held](const experiment::QuantityPoint& point) { return point.value == held; });
+  if (!verdict.noisy || at == effect.points.end()) {
+    return text;
+  }
+  if (below) {
+    return at == effect.points.begin() ? text : fmt::format("{} to {}", amount(quantity, (at - 1)->value, false), text);
+  }
+  return at + 1 == effect.points.end() ? text : fmt::format("{} to {}", text, amount(quantity, (at + 1)->value, false));
+}
+
 /// "an any-hit call (assumed 200 instructions) costs less than 150"
 std::string condition(const Verdict& verdict, const Effect& effect) {
   const Quantity& quantity = verdict.quantities[effect.quantity];
   const bool costs = quantity.kind == QuantityKind::Call;
-  const std::string about = verdict.noisy ? "about " : "";
   std::string where;
   if (effect.changes_below) {
-    where = fmt::format("{} {}{}", costs ? "costs less than" : "is below", about, amount(quantity, effect.from, false));
+    where = fmt::format("{} {}", costs ? "costs less than" : "is below", threshold(verdict, effect, true));
   }
   if (effect.changes_above) {
-    where += fmt::format("{}{} {}{}", where.empty() ? "" : ", or ", costs ? "costs more than" : "is above", about,
-                         amount(quantity, effect.to, false));
+    where += fmt::format("{}{} {}", where.empty() ? "" : ", or ", costs ? "costs more than" : "is above",
+                         threshold(verdict, effect, false));
   }
   return fmt::format("{} ({} {}) {}", quantity.name, to_string(quantity.origin), amount(quantity, quantity.value, true),
                      where);
