@@ -7,6 +7,7 @@
 #include "app/report/context/answers.hpp"
 #include "app/report/models/models_table.hpp"
 #include "app/report/models/verdict.hpp"
+#include "base/count_text.hpp"
 #include "base/text.hpp"
 
 namespace rayreplay::report {
