@@ -1,4 +1,5 @@
-// As library.hpp, for the test programs. Without nlohmann-json: it costs every source that includes this, and few use it.
+// As library.hpp, for the test programs. Without nlohmann-json: it costs every source that includes this, and few use
+// it.
 #pragma once
 
 #include <fmt/format.h>

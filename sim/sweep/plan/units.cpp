@@ -96,8 +96,8 @@ class Wanted {
       StageMask mask = bit(experiment::stage("input"));
       for (const Stage output : outputs()) {
         if (settings.wants(to_string(output))) {
-          mask |= bit(output) | experiment::inputs_of(
-                                    output, [&](const std::string& key) { return may_be_on(definition, key); });
+          mask |= bit(output) |
+                  experiment::inputs_of(output, [&](const std::string& key) { return may_be_on(definition, key); });
         }
       }
       by_choice_.push_back(mask);
