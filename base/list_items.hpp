@@ -8,7 +8,7 @@
 
 namespace rayreplay {
 
-/// What is between the separators, empty items included: one more than there are separators.
+/// The items between the separators, empty ones included: one more than there are separators.
 [[nodiscard]] inline std::vector<std::string> list_items(std::string_view list, char separator) {
   std::vector<std::string> items;
   for (std::size_t begin = 0; begin <= list.size(); begin += items.back().size() + 1) {

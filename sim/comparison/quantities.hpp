@@ -40,7 +40,7 @@ struct Quantity {
   }
 };
 
-/// What a model's time depends on beside launch and warps.
+/// Numbers that a model's time depends on, beside launch and warps.
 struct TimeInputs {
   machine::Machine machine;
   std::vector<machine::CallCost> calls;  ///< as Costs::calls

@@ -80,7 +80,7 @@ RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& l
   if (result.state_bytes == 0) {
     result.state_moves = {};
   }
-  // What is kept between stages is not kept in a device's memory.
+  // Results kept between stages have no copy in a device's memory.
   result.segments.on_device = {};
   result.schedule.on_device = {};
   return result;

@@ -29,7 +29,7 @@ struct RaySums {
   std::uint64_t longest = 0;  ///< of the longest k-th rays, summed over k
 };
 
-/// What turns RaySums into needs.
+/// Factors that turn RaySums into needs.
 struct StepCosts {
   double steps_per_ray = 1;  ///< 1 where visits are counted
   double step_cycles = 0;

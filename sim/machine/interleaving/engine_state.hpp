@@ -142,7 +142,7 @@ class EngineState {
     ++unit.running;
     start(unit.sm, slot);
   }
-  /// What the item's end makes available on other SMs comes after this window.
+  /// Items that this end releases on other SMs start after this window.
   void end_item(std::uint32_t item, std::uint32_t sm, std::uint64_t cycle) {
     releases_.clear();
     call_.dispatcher.ended(item, sm, cycle, releases_);

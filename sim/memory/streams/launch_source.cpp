@@ -519,7 +519,7 @@ class Source final : public LaunchSource {
     out.put_words(kind, bytes / kLocalWord, lane_stride(), store);
   }
 
-  /// What comes before the segments' rays.
+  /// Instructions before the segments' rays.
   void append_start(const Chunk& chunk, std::size_t item, std::span<const std::uint64_t> first_call,
                     InstructionWriter& out) const {
     append_states(chunk, item, false, out);

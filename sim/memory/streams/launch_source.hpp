@@ -73,7 +73,7 @@ class LaunchSource : public WarpSource {
   [[nodiscard]] virtual std::string warp_traversal() const = 0;  ///< resolved spec
 };
 
-/// What the warps of a launch run. The arrays must outlive the source.
+/// The work of a launch's warps. The arrays must outlive the source.
 struct LaunchWork {
   const scheduler::Segments* segments = nullptr;
   std::span<const std::uint32_t> segment_at{};  ///< items · warp_size; scheduler::kNoSegment for empty lanes
