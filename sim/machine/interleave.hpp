@@ -44,6 +44,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,33 @@ struct InterleaveOptions {
   std::string warp_scheduler = "loose-round-robin";  ///< spec; kind "warp scheduler"
   std::uint32_t resident_warps = 32;                 ///< of an SM: 1 … kMaxResidentWarps
   std::uint32_t compute_cycles = 0;                  ///< at most kMaxComputeCycles
+  bool work = false;                                 ///< memory time: streams have work
+  std::span<const std::uint32_t> start_delay{};      ///< with `work`, by item: cycles of its exchange; empty: none
   bool cycles = false;                               ///< blocks carry cycles
   memory::InstructionSink* raw = nullptr;            ///< the source must keep raw instructions
   Progress* progress = nullptr;
+};
+
+/// States of a resident warp. In every cycle it is in one of them.
+enum class WarpWait : std::uint8_t { Reorder, Issue, Traversal, LoadUnit, L1, Merged, L2, Dram };
+inline constexpr std::size_t kWarpWaits = 8;
+
+/// The cycles of one SM.
+struct SmTime {
+  std::array<std::uint64_t, kWarpWaits> waits{};  ///< warp-cycles by state: their sum is that of all warps' lives
+  std::uint64_t busy = 0;                         ///< with at least one warp
+  std::uint64_t barrier = 0;                      ///< without warps, before the end of its last one
+  std::uint64_t idle = 0;                         ///< after that; busy + barrier + idle = cycles of the launch
+
+  bool operator==(const SmTime&) const = default;
+};
+
+/// Memory time.
+struct MemoryTime {
+  std::vector<SmTime> sms;
+  std::uint64_t l2_bytes = 0, dram_bytes = 0;  ///< served
+  // Cycles of service, summed over SMs and partitions where there are several.
+  double issue_cycles = 0, ray_unit_cycles = 0, l2_cycles = 0, dram_cycles = 0;
 };
 
 struct InterleaveResult {
@@ -78,6 +103,7 @@ struct InterleaveResult {
   std::vector<std::uint64_t> sm_last_cycle;    ///< by SM: completion of its last instruction
   std::uint64_t stalled_cycles = 0;            ///< SM-cycles in which a load unit waited for a free outstanding miss
   std::string warp_scheduler;                  ///< resolved spec
+  MemoryTime time;                             ///< with `work`
 };
 
 [[nodiscard]] InterleaveResult interleave(memory::WarpSource& source, Dispatcher& dispatcher, const Machine& machine,

@@ -17,6 +17,7 @@
 
 #include "sim/memory/data_kind.hpp"
 #include "sim/memory/streams/instructions.hpp"
+#include "sim/memory/streams/warp_work.hpp"
 
 namespace rayreplay::memory {
 
@@ -56,7 +57,8 @@ struct WarpStream {
   std::vector<std::uint32_t> first;       ///< instructions + 1: first transaction of each
   std::vector<Transaction> transactions;  ///< sm 0
   std::vector<Request> requests;
-  Instructions raw;  ///< the instructions before coalescing; empty unless wanted
+  Instructions raw;            ///< the instructions before coalescing; empty unless wanted
+  std::vector<WarpWork> work;  ///< instructions + 1: before each, and after the last; empty unless wanted
 
   [[nodiscard]] std::size_t instructions() const {
     return first.empty() ? 0 : first.size() - 1;

@@ -1,0 +1,31 @@
+// What a warp does between its memory instructions: traversal tests, rays in flight, shader instructions.
+//
+// Contract: a stream with n instructions has n + 1 rows of work, one before each instruction and one after the last;
+// or none (only the accesses are wanted). The parts of a row come in the order of its members: the tests of the last
+// traversal step, the end of traversals, shader instructions, the begin of traversals. A row that `follows` is empty
+// otherwise: its instruction does not depend on the one before, and issues without waiting for that one's data. The
+// instructions from one that does not follow up to the next such one are a *group*. Work says what is done, the machine
+// how long it takes (sim/machine/interleave.hpp).
+#pragma once
+
+#include <cstdint>
+
+namespace rayreplay::memory {
+
+/// Shader instructions are in units of 1 / kIssueScale, so that mean costs keep their fraction.
+inline constexpr std::uint32_t kIssueScale = 256;
+
+struct WarpWork {
+  std::uint16_t visits = 0;      ///< nodes and leaves tested, summed over lanes
+  std::uint16_t boxes = 0;       ///< of these nodes, tested
+  std::uint16_t triangles = 0;   ///< of these leaves, tested; also other primitives and instances
+  std::uint16_t rays_end = 0;    ///< rays that leave the ray-tracing unit
+  std::uint32_t issue = 0;       ///< shader instructions of the warp · kIssueScale
+  std::uint32_t latency = 0;     ///< cycles that these instructions take when no other warp runs
+  std::uint16_t rays_begin = 0;  ///< rays that enter the ray-tracing unit
+  bool follows = false;
+
+  bool operator==(const WarpWork&) const = default;
+};
+
+}  // namespace rayreplay::memory
