@@ -141,8 +141,43 @@ TEST(Primary, ShowsNormals) {
   EXPECT_NEAR(seen.z(), 1.0F, 1e-6F);
 }
 
+TEST(Diffuse, TracesOneRayASampleFromTheFirstHit) {
+  SceneKit kit;
+  kit.add_square(kit.material(MaterialKind::Diffuse));
+  kit.scene.camera.vertical_fov_degrees = 5;
+  kit.scene.sky = {{1, 1, 1}, {1, 1, 1}};
+  auto options = many_samples(1);
+  options.integrator = "diffuse";
+  MemorySink sink;
+  const reference::Image image = reference::trace_scene(kit.scene, options, &sink).image;
+  // All rays leave the square upwards, so none meets it again.
+  const std::vector<RayStory> stories = sink.stories();
+  ASSERT_EQ(stories.size(), std::size_t{options.width} * options.height);
+  for (const RayStory& story : stories) {
+    ASSERT_NEAR(story.ray.origin.z(), 0, 1e-5F);
+    ASSERT_GT(story.ray.direction.z(), 0);
+    ASSERT_EQ(story.events.back().kind, trace::EventKind::Miss);
+  }
+  const Vec3 seen = mean(image);
+  EXPECT_NEAR(seen.x(), kit.scene.materials.at(0).color.x(), 1e-5F);
+}
+
+TEST(Diffuse, FollowsTheCameraRayWhereItHitsNothing) {
+  SceneKit kit;
+  kit.add_square(kit.material(MaterialKind::Diffuse));
+  kit.scene.camera.at = kit.scene.camera.from * 2;
+  auto options = many_samples(1);
+  options.integrator = "diffuse";
+  MemorySink sink;
+  static_cast<void>(reference::trace_scene(kit.scene, options, &sink));
+  for (const RayStory& story : sink.stories()) {
+    ASSERT_EQ(story.ray.origin, kit.scene.camera.from);
+    ASSERT_EQ(story.events.size(), 2U);
+  }
+}
+
 TEST(Integrators, AreListed) {
-  EXPECT_EQ(Registry<reference::Integrator>::names(), (std::vector<std::string>{"ao", "path", "primary"}));
+  EXPECT_EQ(Registry<reference::Integrator>::names(), (std::vector<std::string>{"ao", "diffuse", "path", "primary"}));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // The memory of a rebuilt structure as the bytes that a GPU would read, with the rays of a launch, for tracer.cu.
 //
-//   memory_image TRACE.rrt OUT.bin [BUILDER [VERTEX_ORDER]]
+//   memory_image TRACE.rrt OUT.bin [BUILDER [VERTEX_ORDER [PACKING]]]
+//
+// The rays are in row-major order, or, with a packing, in the order of warps and lanes that it gives (launch order
+// linear, warps of 32).
 //
 // For launches of one ray a thread through one untransformed instance of one triangle geometry. Layout binary,
 // depth-first, one primitive a leaf: a leaf's index is its primitive, so no list of references is read. Prints the
@@ -9,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -18,6 +22,8 @@
 #include "bvh/bvh.hpp"
 #include "bvh/layouts/binary.hpp"
 #include "capture/trace/reader.hpp"
+#include "scheduler-models/launch_order.hpp"
+#include "scheduler-models/packing.hpp"
 #include "traversal/traversal.hpp"
 #include "validation/gpu_caches/image.hpp"
 
@@ -63,7 +69,33 @@ std::vector<std::byte> memory_of(const bvh::Bvh& structure, const trace::Geometr
   return memory;
 }
 
-void run(const char* path, const char* out, const char* builder, const char* vertex_order) {
+constexpr std::uint32_t kWarpSize = 32;
+
+/// Threads in the order in which their rays are written.
+std::vector<std::uint32_t> threads_in_order(const trace::Launch& launch, const char* packing) {
+  std::vector<std::uint32_t> threads(launch.size.threads());
+  std::iota(threads.begin(), threads.end(), 0U);
+  if (packing != nullptr) {
+    const scheduler::WarpAssignment order = scheduler::LaunchOrders::create("linear").model->assign(launch, kWarpSize);
+    const scheduler::WarpAssignment packed =
+        scheduler::apply(order, scheduler::Packings::create(packing).model->compute(launch, order));
+    std::vector<std::uint32_t> warp_at(packed.warps());
+    for (std::uint32_t warp = 0; warp < packed.warps(); ++warp) {
+      warp_at[packed.start_rank[warp]] = warp;
+    }
+    threads.clear();
+    for (const std::uint32_t warp : warp_at) {
+      for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+        const std::uint32_t thread = packed.thread_at[std::size_t{warp} * kWarpSize + lane];
+        require(thread != scheduler::kNoThread, "a warp is not full: the size is no multiple of a warp's shape", "");
+        threads.push_back(thread);
+      }
+    }
+  }
+  return threads;
+}
+
+void run(const char* path, const char* out, const char* builder, const char* vertex_order, const char* packing) {
   const trace::Trace trace = trace::load(path);
   require(trace.launches.size() == 1 && trace.scene.instances.size() == 1 && trace.scene.geometries.size() == 1,
           "the trace holds more than this program knows", path);
@@ -77,8 +109,9 @@ void run(const char* path, const char* out, const char* builder, const char* ver
           "the trace is of another kind than this program knows", path);
   const std::vector<std::byte> memory = memory_of(structure, trace.scene.geometries[0]);
   std::vector<traversal::Ray> all;
-  for (std::size_t i = 0; i < rays.size(); ++i) {
-    all.push_back(traversal::ray_of(rays, i));
+  const std::vector<std::uint32_t> threads = threads_in_order(launch, packing);
+  for (const std::uint32_t thread : threads) {
+    all.push_back(traversal::ray_of(rays, launch.data.ray_offset[thread]));
   }
   const auto model = traversal::Traversals::create("near-first").model;
   const traversal::TraceResult traced = model->trace(structure, all);
@@ -111,7 +144,12 @@ void run(const char* path, const char* out, const char* builder, const char* ver
   write(&header, sizeof(header));
   for (const auto* column : {&rays.origin_x, &rays.origin_y, &rays.origin_z, &rays.direction_x, &rays.direction_y,
                              &rays.direction_z, &rays.t_min, &rays.t_max}) {
-    write(column->data(), column->size() * sizeof(float));
+    std::vector<float> sorted;
+    sorted.reserve(threads.size());
+    for (const std::uint32_t thread : threads) {
+      sorted.push_back((*column)[launch.data.ray_offset[thread]]);
+    }
+    write(sorted.data(), sorted.size() * sizeof(float));
   }
   write(hit.data(), hit.size() * sizeof(std::uint32_t));
   write(memory.data(), memory.size());
@@ -127,12 +165,12 @@ void run(const char* path, const char* out, const char* builder, const char* ver
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc > 5) {
-    std::fputs("usage: memory_image TRACE.rrt OUT.bin [BUILDER [VERTEX_ORDER]]\n", stderr);
+  if (argc < 3 || argc > 6) {
+    std::fputs("usage: memory_image TRACE.rrt OUT.bin [BUILDER [VERTEX_ORDER [PACKING]]]\n", stderr);
     return 2;
   }
   try {
-    run(argv[1], argv[2], argc > 3 ? argv[3] : "medium", argc > 4 ? argv[4] : "as-given");
+    run(argv[1], argv[2], argc > 3 ? argv[3] : "medium", argc > 4 ? argv[4] : "as-given", argc > 5 ? argv[5] : nullptr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "memory_image: %s\n", error.what());
     return 2;

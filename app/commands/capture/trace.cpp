@@ -157,7 +157,7 @@ void declare(CLI::App& command, TraceArguments& options) {
   add_value(command, "--depth", tracer.depth, "N", "Most trace calls of one path", "Rendering");
   add_value(command, "--seed", tracer.seed, "N", "Same seed, same bytes", "Rendering")->check(check_seed);
   add_value(command, "--integrator", tracer.integrator, "SPEC",
-            "Integrator spec: path, ao, primary; see rayreplay list", "Rendering");
+            "Integrator spec: path, ao, primary, diffuse; see rayreplay list", "Rendering");
   command.add_flag("--next-event", tracer.next_event, "path: trace shadow rays to the scene's lights")
       ->group("Rendering");
   add_value(command, "--hit-groups", options.hit_groups, "NAME",
