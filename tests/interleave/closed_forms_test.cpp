@@ -461,7 +461,7 @@ TEST(ClosedForms, DelaysOfReordering) {
 
 // Time is that of the bottleneck: of shader work and memory that overlap, the longer one.
 TEST(ClosedForms, TheBottleneck) {
-  constexpr std::uint64_t kWarps = 2000;
+  constexpr std::uint64_t kWarps = 800;
   for (const std::uint32_t instructions : {1U, 4U, 10U, 16U, 40U}) {
     for (const std::uint32_t service : {2U, 5U, 10U, 20U}) {
       SCOPED_TRACE(testing::Message() << instructions << " instructions, " << service << " cycles a sector");

@@ -88,7 +88,7 @@ inline double random_bandwidth(const SourceShape& shape, double longest, Draws& 
 inline void draw_rates(WorkCase& result, Draws& draw) {
   machine::Machine& machine = result.base.machine;
   const double clocks[] = {1500, 1, 777.7};
-  const double rates[] = {0.3, 1, 2.5, 4, 900};
+  const double rates[] = {0.7, 1, 2.5, 4, 900};
   const std::uint32_t warp_sizes[] = {1, 7, 32};
   machine.clock_mhz = clocks[draw.upto(2)];
   machine.issue_per_cycle = rates[draw.upto(4)];
@@ -100,7 +100,7 @@ inline void draw_rates(WorkCase& result, Draws& draw) {
   machine.rt_triangles_per_cycle = draw.upto(2) == 0 ? 0 : rates[draw.upto(4)];
   machine.rt_rays = draw.upto(2) == 0 ? 0 : 1 + draw.upto(draw.upto(1) == 0 ? 3 : 100);
   machine.software_traversal = draw.upto(3) == 0;
-  const double longest = 6000 + draw.upto(6000);
+  const double longest = 3000 + draw.upto(5000);
   machine.l2_bytes_per_second = random_bandwidth(result.base.shape, longest, draw) * machine.clock_mhz * 1e6;
   machine.dram_bytes_per_second = random_bandwidth(result.base.shape, longest, draw) * machine.clock_mhz * 1e6;
 }
@@ -110,8 +110,8 @@ inline WorkCase random_work_case(std::uint64_t seed) {
   Draws draw(seed * 1009 + 17);
   WorkCase result{random_case(seed), {}, {}, {}};
   SourceShape& source = result.base.shape;
-  source.items = std::min(source.items, 150U);
-  source.most_instructions = std::min(source.most_instructions, 15U);
+  source.items = std::min(source.items, 100U);
+  source.most_instructions = std::min(source.most_instructions, 12U);
   result.base.options.work = true;
   result.base.options.compute_cycles = draw.upto(1) == 0 ? 0 : draw.upto(30);
   draw_rates(result, draw);
@@ -121,7 +121,7 @@ inline WorkCase random_work_case(std::uint64_t seed) {
   shape.rays_of_8 = draw.upto(8);
   shape.follows_of_8 = draw.upto(1) == 0 ? 0 : draw.upto(8);
   shape.most_visits = draw.upto(1) == 0 ? 40 : 1 + draw.upto(300);
-  const std::uint32_t most_issue[] = {1, 4000, 30000};
+  const std::uint32_t most_issue[] = {1, 4000, 15000};
   shape.most_issue = most_issue[draw.upto(2)];
   shape.most_latency = 1 + draw.upto(100);
   shape.most_rays = 1 + draw.upto(63);
