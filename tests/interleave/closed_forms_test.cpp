@@ -56,6 +56,9 @@ struct Bench {
 InterleaveResult measure(Bench& bench) {
   const WorkPlan plan = test::plan_of(bench.source.items());
   bench.options.start_delay = bench.delays;
+  for (memory::WarpStream& stream : bench.source.streams) {
+    stream.work.resize(stream.instructions() + 1);  // nothing where nothing was said
+  }
   test::SlowQueues queues(plan);
   test::SlowInterleave slow(bench.source.streams, bench.source.options, queues, bench.machine, bench.options);
   slow.run();
@@ -290,8 +293,7 @@ TEST(ClosedForms, TestsOfTheRayUnit) {
     double visits, boxes, triangles;
     std::uint64_t service;  ///< of 12 boxes and 8 triangles
   };
-  for (const Rate& rate : {Rate{2, 0, 0, 10}, Rate{2, 3, 0, 10}, Rate{2, 0, 3, 10}, Rate{1, 4, 2, 7}, Rate{1, 1, 1, 20},
-                           Rate{0.25, 0, 0, 80}}) {
+  for (const Rate& rate : {Rate{2, 0, 0, 10}, Rate{1, 4, 2, 7}, Rate{1, 1, 1, 20}, Rate{0.25, 0, 0, 80}}) {
     for (const std::uint32_t slots : {1U, 2U, 4U, 8U, 20U}) {
       for (const double step : {0.0, 25.4, 130.0}) {
         SCOPED_TRACE(testing::Message() << rate.service << " cycles, " << slots << " slots, step " << step);

@@ -178,21 +178,21 @@ TEST(MemoryTime, OfWarpsThatNeverAskMemory) {
       test::Draws draw(seed + stream.transactions.size());
       const auto row = test::random_row({.tests_of_8 = 6, .shader_of_8 = 6}, draw);
       stream = {};
-      stream.work.assign(draw.upto(3) == 0 ? 0 : 1, row);
+      stream.work = {draw.upto(3) == 0 ? memory::WarpWork{} : row};
     }
     compare(that, seed);
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
-/// Streams that say nothing of work: accesses as without it where bandwidths are beyond all limits.
+/// Streams whose work is empty: accesses as without it where bandwidths are beyond all limits.
 TEST(MemoryTime, WithoutWorkIsTheInterleaving) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     WorkCase that = test::random_work_case(seed + 6000);
     that.delays.clear();
     for (memory::WarpStream& stream : that.source.streams) {
-      stream.work.clear();
+      stream.work.assign(stream.instructions() + 1, {});
     }
     Machine& machine = that.base.machine;
     machine.clock_mhz = 1;

@@ -36,13 +36,14 @@ inline memory::WarpWork random_row(const WorkShape& shape, Draws& draw) {
   return row;
 }
 
-/// Work of all streams; some have none. Rays of a warp all end before others of it begin, the last before it ends.
+/// Work of all streams; of some it is empty. Rays of a warp all end before others of it begin, the last before it ends.
 inline void add_random_work(KeptSource& source, const WorkShape& shape, Draws& draw) {
   for (memory::WarpStream& stream : source.streams) {
+    const std::size_t instructions = stream.instructions();
     if (draw.upto(9) == 0) {
+      stream.work.resize(instructions + 1);
       continue;
     }
-    const std::size_t instructions = stream.instructions();
     std::uint32_t rays = 0;  // in flight
     for (std::size_t i = 0; i <= instructions; ++i) {
       if (i > 0 && i < instructions && draw.upto(7) < shape.follows_of_8) {
@@ -96,8 +97,10 @@ inline void draw_rates(WorkCase& result, Draws& draw) {
   machine.warp_size = warp_sizes[draw.upto(2)];
   machine.rt_steps_per_cycle = rates[draw.upto(4)];
   machine.rt_step_latency_cycles = draw.upto(2) == 0 ? 0 : draw.upto(80) / 2.0;
-  machine.rt_boxes_per_cycle = draw.upto(1) == 0 ? 0 : rates[draw.upto(4)];
-  machine.rt_triangles_per_cycle = draw.upto(2) == 0 ? 0 : rates[draw.upto(4)];
+  if (draw.upto(1) == 0) {
+    machine.rt_boxes_per_cycle = rates[draw.upto(4)];
+    machine.rt_triangles_per_cycle = rates[draw.upto(4)];
+  }
   machine.rt_rays = draw.upto(2) == 0 ? 0 : 1 + draw.upto(draw.upto(1) == 0 ? 3 : 100);
   machine.software_traversal = draw.upto(3) == 0;
   const double longest = 3000 + draw.upto(5000);

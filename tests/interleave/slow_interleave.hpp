@@ -129,7 +129,7 @@ class SlowInterleave {
     warp.item = item;
     warp.start = cycle;
     warp.rows.resize(streams_[item].instructions() + 1);
-    if (options_.work && !streams_[item].work.empty()) {
+    if (options_.work) {
       warp.rows = streams_[item].work;
     }
     if (options_.work && !options_.start_delay.empty() && options_.start_delay[item] > 0) {
