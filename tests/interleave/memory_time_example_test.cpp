@@ -27,7 +27,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 constexpr const char* kTimePage = RAYREPLAY_SOURCE_DIR "/docs/memory-time-example.md";
 constexpr std::array<const char*, kWarpWaits> kStateNames = {"reorder", "issue",  "traversal", "load unit",
-                                                             "L1",      "merged", "L2",        "memory"};
+                                                             "l1",      "merged", "l2",        "dram"};
 
 /// Two SMs of two slots.
 Machine two_sms() {

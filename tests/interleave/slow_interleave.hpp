@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +26,7 @@ class SlowInterleave {
           {.l1 = {.cache = {machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways, machine.l1_sector_bytes}},
            .work = {machine, options.compute_cycles},
            .slots = SlowSmWork::Slots(options.resident_warps)});
+      sms_.back().span_of_slot.resize(options.resident_warps);
     }
     lives.resize(machine.sms);
     result.sm_instructions.resize(machine.sms);
@@ -82,8 +82,8 @@ class SlowInterleave {
     std::uint64_t draws = 0;
     std::uint64_t starts = 0;
     machine::SmTime time{};
-    std::uint64_t empty = 0;                              ///< cycles without warps since the last warp
-    std::map<std::uint32_t, std::size_t> span_of_slot{};  ///< that goes on
+    std::uint64_t empty = 0;                                 ///< cycles without warps since the last warp
+    std::vector<std::optional<std::size_t>> span_of_slot{};  ///< that goes on
   };
 
   static std::uint32_t running(const Sm& sm) {
@@ -180,13 +180,12 @@ class SlowInterleave {
       }
       const SlowWarp& warp = *sm.slots[slot];
       ++sm.time.waits[static_cast<std::size_t>(warp.state)];
-      const auto found = sm.span_of_slot.find(slot);
-      if (found == sm.span_of_slot.end() || spans[found->second].to != cycle ||
-          spans[found->second].item != warp.item || spans[found->second].state != warp.state) {
-        sm.span_of_slot[slot] = spans.size();
+      std::optional<std::size_t>& at = sm.span_of_slot[slot];
+      if (!at || spans[*at].to != cycle || spans[*at].item != warp.item || spans[*at].state != warp.state) {
+        at = spans.size();
         spans.push_back({cycle, cycle, number, warp.item, warp.state});
       }
-      spans[sm.span_of_slot[slot]].to = cycle + 1;
+      spans[*at].to = cycle + 1;
     }
   }
   void sum_up() {
