@@ -101,13 +101,13 @@ TEST(ShippedMachines, HaveCachesThatCacheModelsTake) {
   }
 }
 
-// Every key about caches is said, none left to its default.
+// Every key about caches and partitions is said, none left to its default.
 TEST(ShippedMachines, SayEveryFigureOfTheirCaches) {
   for (const std::string& name : shipped_machines()) {
     const std::string text = shipped_machine_text(name);
-    for (const char* key :
-         {"l1_bytes", "l1_line_bytes", "l1_sector_bytes", "l1_ways", "l2_bytes", "l2_line_bytes", "l2_sector_bytes",
-          "l2_ways", "l1_latency_cycles", "l2_latency_cycles", "dram_latency_cycles", "outstanding_misses"}) {
+    for (const char* key : {"l1_bytes", "l1_line_bytes", "l1_sector_bytes", "l1_ways", "l2_bytes", "l2_line_bytes",
+                            "l2_sector_bytes", "l2_ways", "l1_latency_cycles", "l2_latency_cycles",
+                            "dram_latency_cycles", "outstanding_misses", "issue_partitions"}) {
       EXPECT_NE(text.find("\n" + std::string(key) + " = "), std::string::npos) << name << ": " << key;
     }
   }
