@@ -3,9 +3,10 @@
 // Contract: an item is what one warp runs from start to end. The interleaving asks in the order of cycles, and within a
 // cycle after all ends. An SM with free slots first takes its *own* items, as many as it has slots for; then the SM
 // with the fewest warps (ties to the lowest) takes a *shared* item and after it, again, its own; and so on until no SM
-// has room or no shared item is left. `ended` reports the end of each item. An end may make items available: to the SM
-// on which the item ended, in the same cycle; to other SMs, `signal_cycles` later at the earliest. Each item is given
-// once. Deterministic. Not thread-safe.
+// has room or no shared item is left. `ended` reports the end of each item: those of one SM in the order of cycles,
+// those of several SMs in any order within `signal_cycles`. An end may make items available: to the SM on which the
+// item ended, in the same cycle; to other SMs, `signal_cycles` later at the earliest. Each item is given once.
+// Deterministic. Not thread-safe.
 //
 // Kinds:
 //   plan      queues of a work plan (work_distribution.hpp). One queue is shared, queues by SM are own.

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "sim/machine/interleave.hpp"
 #include "tests/interleave/hand_made.hpp"
 
@@ -275,6 +276,23 @@ TEST(InterleaveByHand, ItemsWithoutInstructionsTakeNoTime) {
   EXPECT_EQ(played.result.items, 5U);
   auto nothing = hand_made({});
   EXPECT_EQ(play(nothing, plan_of(0), machine_of(2), slots(4)).result.cycles, 0U);
+}
+
+/// Warp 0 ends at 3, warp 1 on the other SM at 1: the signal leaves at 3, whichever SM was simulated first.
+TEST(InterleaveByHand, ASpreadRoundFollowsTheLastEndOfAllSms) {
+  auto source = hand_made({{store({0}), store({1}), store({2})}, {store({4})}, {store({5})}, {store({6})}});
+  scheduler::SegmentSchedule schedule;
+  schedule.warp_size = 1;
+  schedule.moved.resize(4);
+  schedule.spread = true;
+  schedule.round_begin = {0, 2, 4};
+  schedule.unit_begin = {0, 2};
+  schedule.unit_sm = {scheduler::kAnySm};
+  const Machine machine = machine_of(2);
+  const Played played = play(source, *dispatch_schedule(schedule, machine, 0), machine, slots(1));
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kStore}, Issued{0, 1, 1, 0, 4, kStore},
+                                         Issued{1, 0, 0, 1, 1, kStore}, Issued{2, 0, 0, 2, 2, kStore},
+                                         Issued{23, 0, 2, 0, 5, kStore}, Issued{23, 1, 3, 0, 6, kStore}));
 }
 
 // A hit and a miss by one instruction: it completes with the later.

@@ -1,8 +1,5 @@
 // The worked example of docs/schedules.md: is its table what the interleaving, and its slow twin, really do?
 #include <algorithm>
-#include <fstream>
-#include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +9,7 @@
 
 #include "sim/machine/interleave.hpp"
 #include "tests/interleave/hand_made.hpp"
+#include "tests/interleave/page_tables.hpp"
 #include "tests/interleave/slow_interleave.hpp"
 
 namespace rayreplay::machine {
@@ -20,51 +18,9 @@ namespace {
 using test::hand_made;
 using test::load;
 using test::store;
+using test::table_under;
 
 constexpr const char* kPage = RAYREPLAY_SOURCE_DIR "/docs/schedules.md";
-
-/// Cells of the rows of the page's table that begins with this header row, blanks at their ends left out.
-std::vector<std::vector<std::string>> table_under(const std::string& header) {
-  std::ifstream page(kPage);
-  std::vector<std::vector<std::string>> rows;
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line == header) {
-      inside = true;
-      continue;
-    }
-    if (!inside || line.starts_with("| ---")) {
-      continue;
-    }
-    if (!line.starts_with("|")) {
-      break;
-    }
-    std::vector<std::string>& cells = rows.emplace_back();
-    std::istringstream row(line.substr(1));
-    for (std::string cell; std::getline(row, cell, '|');) {
-      const std::size_t begin = cell.find_first_not_of(' ');
-      const std::size_t end = cell.find_last_not_of(' ');
-      cells.push_back(begin == std::string::npos ? "" : cell.substr(begin, end - begin + 1));
-    }
-  }
-  return rows;
-}
-
-const char* name_of(test::Outcome outcome) {
-  switch (outcome) {
-    case test::Outcome::Hit:
-      return "hit";
-    case test::Outcome::Merged:
-      return "merged";
-    case test::Outcome::L2:
-      return "L2";
-    case test::Outcome::Memory:
-      return "memory";
-    case test::Outcome::Store:
-      break;
-  }
-  return "store";
-}
 
 Machine example_machine() {
   Machine machine;
@@ -103,17 +59,17 @@ TEST(SchedulesPage, TheWorkedExample) {
   for (std::size_t i = 0; i < played.issued.size(); ++i) {
     const test::Issued& row = played.issued[i];
     made.push_back({fmt::format("{}", row.cycle), fmt::format("{}", row.sm), fmt::format("{}", row.item),
-                    fmt::format("{}", row.instruction), fmt::format("{}", row.line), name_of(row.outcome),
+                    fmt::format("{}", row.instruction), fmt::format("{}", row.line), test::name_of(row.outcome),
                     fmt::format("{}", slow.completions[i])});
     text += fmt::format("| {} |\n", fmt::join(made.back(), " | "));
   }
   std::vector<std::vector<std::string>> said =
-      table_under("| cycle | SM | item | instruction | line | served by | completes | |");
+      table_under(kPage, "| cycle | SM | item | instruction | line | served by | completes | |");
   for (std::vector<std::string>& row : said) {
     row.resize(7);  // without the remark
   }
   EXPECT_EQ(said, made) << "the interleaving does this:\n" << text;
-  const std::vector<std::vector<std::string>> sums = table_under("| sum | value |");
+  const std::vector<std::vector<std::string>> sums = table_under(kPage, "| sum | value |");
   const std::vector<std::vector<std::string>> expected = {
       {"cycles", fmt::format("{}", played.result.cycles)},
       {"instructions", fmt::format("{}", played.result.instructions)},

@@ -1,166 +1,91 @@
 // The rules of sim/machine/interleave.hpp once more, cycle by cycle, with lists and maps: slow, and easy to believe.
+// Without `work` every row of work is empty and bandwidths have no limit.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <list>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/split_mix.hpp"
 #include "sim/machine/interleave.hpp"
 #include "tests/interleave/slow_dispatch.hpp"
+#include "tests/interleave/slow_memory.hpp"
+#include "tests/interleave/slow_work.hpp"
 
 namespace rayreplay::test {
-
-/// Byte ranges are cut into sectors anew for each cache; a sector is named by its address.
-class SlowCache {
- public:
-  SlowCache(std::uint64_t bytes, std::uint32_t line, std::uint32_t ways, std::uint32_t sector)
-      : line_(line), sector_(sector) {
-    const std::uint64_t lines = bytes / line;
-    ways_ = ways == 0 ? lines : ways;
-    sets_.resize(bytes == 0 ? 0 : lines / ways_);
-  }
-
-  [[nodiscard]] bool exists() const {
-    return !sets_.empty();
-  }
-  struct Line {
-    std::uint64_t number = 0;
-    std::map<std::uint64_t, std::uint64_t> returns;  ///< of sectors, by address
-  };
-  using Set = std::list<Line>;  // last used first
-
-  /// Sectors of the bytes, by line.
-  [[nodiscard]] std::map<std::uint64_t, std::set<std::uint64_t>> cut(const std::set<std::uint64_t>& words) const {
-    std::map<std::uint64_t, std::set<std::uint64_t>> result;
-    for (const std::uint64_t word : words) {
-      result[word / line_].insert(word / sector_ * sector_);
-    }
-    return result;
-  }
-  [[nodiscard]] std::uint32_t sector() const {
-    return sector_;
-  }
-  [[nodiscard]] const Line* look(std::uint64_t number) const {
-    const Set& set = sets_[number % sets_.size()];
-    const auto at = std::find_if(set.begin(), set.end(), [&](const Line& line) { return line.number == number; });
-    return at == set.end() ? nullptr : &*at;
-  }
-  /// The line becomes the last used one; `make`: even if it is not there.
-  Line* touch(std::uint64_t number, bool make) {
-    Set& set = sets_[number % sets_.size()];
-    const auto at = std::find_if(set.begin(), set.end(), [&](const Line& line) { return line.number == number; });
-    if (at != set.end()) {
-      set.splice(set.begin(), set, at);
-    } else if (!make) {
-      return nullptr;
-    } else {
-      if (set.size() == ways_) {
-        set.pop_back();
-      }
-      set.push_front({number, {}});
-    }
-    return &set.front();
-  }
-
-  /// Asks for sectors that the line lacks; all that are on their way return together.
-  static std::uint64_t ask(Line& line, const std::set<std::uint64_t>& sectors, std::uint64_t when,
-                           std::uint64_t cycle) {
-    for (const auto& [sector, returns] : line.returns) {
-      when = std::max(when, returns > cycle ? returns : 0);
-    }
-    for (auto& [sector, returns] : line.returns) {
-      returns = returns > cycle ? when : returns;
-    }
-    for (const std::uint64_t sector : sectors) {
-      line.returns[sector] = when;
-    }
-    return when;
-  }
-
- private:
-  std::uint32_t line_, sector_;
-  std::uint64_t ways_ = 0;
-  std::vector<Set> sets_;
-};
 
 class SlowInterleave {
  public:
   SlowInterleave(const std::vector<memory::WarpStream>& streams, const memory::CoalesceOptions& coalescing,
                  SlowDispatch& dispatch, const machine::Machine& machine, const machine::InterleaveOptions& options)
-      : streams_(streams),
-        coalescing_(coalescing),
-        dispatch_(dispatch),
-        machine_(machine),
-        options_(options),
-        l2_(machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways, machine.l2_sector_bytes) {
+      : streams_(streams), dispatch_(dispatch), options_(options), memory_(coalescing, machine, options.work, result) {
     for (std::uint32_t sm = 0; sm < machine.sms; ++sm) {
-      sms_.push_back({.l1 = {machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways, machine.l1_sector_bytes},
-                      .slots = std::vector<std::optional<Warp>>(options.resident_warps)});
+      sms_.push_back(
+          {.l1 = {.cache = {machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways, machine.l1_sector_bytes}},
+           .work = {machine, options.compute_cycles},
+           .slots = SlowSmWork::Slots(options.resident_warps)});
+      sms_.back().span_of_slot.resize(options.resident_warps);
     }
+    lives.resize(machine.sms);
     result.sm_instructions.resize(machine.sms);
     result.sm_last_cycle.resize(machine.sms);
   }
 
   void run() {
     for (std::uint64_t cycle = 0; work_left(); ++cycle) {
-      for (std::uint32_t number = 0; number < sms_.size(); ++number) {
-        Sm& sm = sms_[number];
-        for (auto& slot : sm.slots) {
-          if (slot && slot->next == streams_[slot->item].instructions() && slot->ready <= cycle &&
-              !is_issuing(sm, slot)) {
-            dispatch_.ended(slot->item, number, cycle);
-            slot.reset();
-          }
-        }
+      for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
+        wake(sm, cycle);
       }
       fill(cycle);
       for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
+        sms_[sm].work.admit(sms_[sm].slots, cycle);
         issue(sm, cycle);
         most_running = std::max(most_running, running(sms_[sm]));
+        count(sm, cycle);
       }
     }
     for (const std::uint64_t last : result.sm_last_cycle) {
       result.cycles = std::max(result.cycles, last);
     }
+    if (options_.work) {
+      sum_up();
+    }
   }
+
+  /// Cycles of a warp in one state.
+  struct Span {
+    std::uint64_t from = 0, to = 0;
+    std::uint32_t sm = 0, item = 0;
+    machine::WarpWait state{};
+  };
 
   machine::InterleaveResult result;
   memory::TransactionBlock all;
   std::vector<std::uint32_t> items;        ///< of each transaction
   std::vector<std::uint64_t> completions;  ///< of each transaction
   std::uint32_t most_running = 0;
+  std::uint64_t most_rays = 0;       ///< in flight on one SM
+  std::vector<std::uint64_t> lives;  ///< by SM: from start to end, of all its warps
+  std::vector<Span> spans;           ///< by their begin, then SM, then slot
 
  private:
-  struct Warp {
-    std::uint32_t item = 0;
-    std::size_t next = 0;  ///< instruction
-    std::uint64_t ready = 0;
-    std::uint64_t started = 0;
-    std::size_t request = 0;
-  };
   struct Sm {
-    SlowCache l1;
-    std::vector<std::optional<Warp>> slots;
+    SlowL1 l1;
+    SlowSmWork work;
+    SlowSmWork::Slots slots;
     std::optional<std::uint32_t> issuing{};  ///< slot
     std::size_t transaction = 0;
-    std::uint64_t completes = 0;
     std::uint32_t turn = 0;
     std::optional<std::uint64_t> greedy{};  ///< `started` of the warp that issued last
     std::uint64_t draws = 0;
     std::uint64_t starts = 0;
-    std::vector<std::uint64_t> misses{};  ///< when they return
+    machine::SmTime time{};
+    std::uint64_t empty = 0;                                 ///< cycles without warps since the last warp
+    std::vector<std::optional<std::size_t>> span_of_slot{};  ///< that goes on
   };
 
-  static bool is_issuing(const Sm& sm, const std::optional<Warp>& slot) {
-    return sm.issuing && &sm.slots[*sm.issuing] == &slot;
-  }
   static std::uint32_t running(const Sm& sm) {
     return static_cast<std::uint32_t>(
         std::count_if(sm.slots.begin(), sm.slots.end(), [](const auto& slot) { return slot.has_value(); }));
@@ -198,19 +123,88 @@ class SlowInterleave {
   }
   void start(std::uint32_t item, std::uint32_t number, std::uint64_t cycle) {
     ++result.items;
-    if (streams_[item].instructions() == 0) {
-      dispatch_.ended(item, number, cycle);
-      return;
-    }
     Sm& sm = sms_[number];
-    auto slot = std::find_if(sm.slots.begin(), sm.slots.end(), [](const auto& at) { return !at; });
-    *slot = Warp{.item = item, .next = 0, .ready = cycle, .started = sm.starts++};
+    const auto slot = std::find_if(sm.slots.begin(), sm.slots.end(), [](const auto& at) { return !at; });
+    SlowWarp& warp = slot->emplace();
+    warp.item = item;
+    warp.start = cycle;
+    warp.rows.resize(streams_[item].instructions() + 1);
+    if (options_.work) {
+      warp.rows = streams_[item].work;
+    }
+    if (options_.work && !options_.start_delay.empty() && options_.start_delay[item] > 0) {
+      warp.state = machine::WarpWait::Reorder;
+      warp.until = cycle + options_.start_delay[item];
+    } else {
+      sm.work.go_on(warp, static_cast<std::uint32_t>(slot - sm.slots.begin()), cycle);
+    }
+    if (warp.is_at_end) {
+      slot->reset();
+      dispatch_.ended(item, number, cycle);
+    } else {
+      warp.started = sm.starts++;
+    }
   }
 
-  std::optional<std::uint32_t> choose(Sm& sm, std::uint32_t number, std::uint64_t cycle) {
+  /// Warps whose wait is over go on, and some of them end.
+  void wake(std::uint32_t number, std::uint64_t cycle) {
+    Sm& sm = sms_[number];
+    for (std::uint32_t slot = 0; slot < sm.slots.size(); ++slot) {
+      auto& warp = sm.slots[slot];
+      if (!warp || warp->until != cycle) {
+        continue;
+      }
+      sm.work.go_on(*warp, slot, cycle);
+      if (warp->is_at_end) {
+        dispatch_.ended(warp->item, number, cycle);
+        lives[number] += cycle - warp->start;
+        warp.reset();
+        result.sm_last_cycle[number] = cycle;
+      }
+    }
+  }
+
+  /// The state of each warp at the end of the cycle.
+  void count(std::uint32_t number, std::uint64_t cycle) {
+    Sm& sm = sms_[number];
+    if (running(sm) == 0) {
+      ++sm.empty;
+    } else {
+      ++sm.time.busy;
+      sm.time.barrier += sm.empty;
+      sm.empty = 0;
+    }
+    for (std::uint32_t slot = 0; slot < sm.slots.size(); ++slot) {
+      if (!sm.slots[slot]) {
+        continue;
+      }
+      const SlowWarp& warp = *sm.slots[slot];
+      ++sm.time.waits[static_cast<std::size_t>(warp.state)];
+      std::optional<std::size_t>& at = sm.span_of_slot[slot];
+      if (!at || spans[*at].to != cycle || spans[*at].item != warp.item || spans[*at].state != warp.state) {
+        at = spans.size();
+        spans.push_back({cycle, cycle, number, warp.item, warp.state});
+      }
+      spans[*at].to = cycle + 1;
+    }
+  }
+  void sum_up() {
+    machine::MemoryTime& time = result.time;
+    for (Sm& sm : sms_) {
+      sm.time.idle = result.cycles - sm.time.busy - sm.time.barrier;
+      time.sms.push_back(sm.time);
+      time.issue_cycles += sm.work.issue_cycles();
+      time.ray_unit_cycles += sm.work.ray_unit_cycles();
+      most_rays = std::max(most_rays, sm.work.most_rays);
+    }
+    time.l2_cycles = memory_.l2_cycles();
+    time.dram_cycles = memory_.dram_cycles();
+  }
+
+  std::optional<std::uint32_t> choose(Sm& sm, std::uint32_t number) {
     std::vector<std::uint32_t> ready;
     for (std::uint32_t slot = 0; slot < sm.slots.size(); ++slot) {
-      if (sm.slots[slot] && sm.slots[slot]->ready <= cycle) {
+      if (sm.slots[slot] && sm.slots[slot]->may_issue()) {
         ready.push_back(slot);
       }
     }
@@ -241,18 +235,17 @@ class SlowInterleave {
   void issue(std::uint32_t number, std::uint64_t cycle) {
     Sm& sm = sms_[number];
     if (!sm.issuing) {
-      sm.issuing = choose(sm, number, cycle);
+      sm.issuing = choose(sm, number);
       if (!sm.issuing) {
         return;
       }
       sm.transaction = 0;
-      sm.completes = 0;
     }
-    Warp& warp = *sm.slots[*sm.issuing];
+    SlowWarp& warp = *sm.slots[*sm.issuing];
     const memory::WarpStream& stream = streams_[warp.item];
-    memory::Transaction transaction = stream.transactions[stream.first[warp.next] + sm.transaction];
+    memory::Transaction transaction = stream.transactions[stream.first[warp.row] + sm.transaction];
     transaction.sm = static_cast<std::uint16_t>(number);
-    const std::optional<std::uint64_t> completes = access(sm, transaction, cycle);
+    const std::optional<std::uint64_t> completes = memory_.access(sm.l1, transaction, cycle);
     if (!completes) {
       ++result.stalled_cycles;
       return;
@@ -265,129 +258,45 @@ class SlowInterleave {
     items.push_back(warp.item);
     completions.push_back(*completes);
     ++result.transactions;
-    sm.completes = std::max(sm.completes, *completes);
+    warp.completes = std::max(warp.completes, *completes);
+    warp.served_by = std::max(warp.served_by, server_of(transaction));
     ++sm.transaction;
-    if (stream.first[warp.next] + sm.transaction == stream.first[warp.next + 1]) {
-      ++warp.next;
-      const bool last = warp.next == stream.instructions();
-      warp.ready = sm.completes + (last ? 0 : options_.compute_cycles);
+    if (stream.first[warp.row] + sm.transaction == stream.first[warp.row + 1]) {
       sm.issuing.reset();
       ++result.instructions;
       ++result.sm_instructions[number];
-      result.sm_last_cycle[number] = std::max(result.sm_last_cycle[number], sm.completes);
+      issued(warp, cycle);
     }
   }
-
-  /// Of what the transaction touches, every fourth byte's address.
-  [[nodiscard]] std::set<std::uint64_t> words(const memory::Transaction& transaction) const {
-    std::set<std::uint64_t> result_words;
-    for (std::uint32_t sector = 0; sector < 8; ++sector) {
-      if ((transaction.sectors >> sector & 1U) != 0) {
-        const std::uint64_t start =
-            transaction.line * coalescing_.line_bytes + std::uint64_t{sector} * coalescing_.sector_bytes;
-        for (std::uint32_t byte = 0; byte < coalescing_.sector_bytes; byte += 4) {
-          result_words.insert(start + byte);
-        }
-      }
+  /// The last transaction of an instruction. The next instruction may not need its data; else the warp waits for the
+  /// whole group.
+  static void issued(SlowWarp& warp, std::uint64_t cycle) {
+    ++warp.row;
+    if (warp.rows[warp.row].follows) {
+      warp.part = SlowPart::Load;
+      warp.until = cycle + 1;
+    } else {
+      warp.part = SlowPart::Tests;
+      warp.state = warp.served_by;
+      warp.until = warp.completes;
+      warp.completes = 0;
+      warp.served_by = machine::WarpWait::L1;
     }
-    return result_words;
   }
-
-  /// When it completes; nothing if it has to wait.
-  std::optional<std::uint64_t> access(Sm& sm, memory::Transaction& transaction, std::uint64_t cycle) {
-    const std::set<std::uint64_t> touched = words(transaction);
-    if ((transaction.flags & memory::kStore) != 0) {
-      if (sm.l1.exists()) {
-        sm.l1.touch(transaction.line, false);
-      }
-      for (const auto& [number, sectors] : l2_.exists() ? l2_.cut(touched) : decltype(l2_.cut(touched)){}) {
-        SlowCache::Line* line = l2_.touch(number, true);
-        for (const std::uint64_t sector : sectors) {
-          line->returns[sector] = 0;
-        }
-      }
-      return cycle + 1;
+  static machine::WarpWait server_of(const memory::Transaction& transaction) {
+    if ((transaction.flags & (memory::kStore | memory::kTimedHit)) != 0) {
+      return machine::WarpWait::L1;
     }
-    std::set<std::uint64_t> asked = touched;  // words
-    if (sm.l1.exists()) {
-      const std::set<std::uint64_t> wanted = sm.l1.cut(touched).begin()->second;
-      const SlowCache::Line* line = sm.l1.look(transaction.line);
-      std::uint64_t returns = 0;
-      std::set<std::uint64_t> missing;
-      for (const std::uint64_t sector : wanted) {
-        if (line != nullptr && line->returns.count(sector) != 0) {
-          returns = std::max(returns, line->returns.at(sector));
-        } else {
-          missing.insert(sector);
-        }
-      }
-      if (missing.empty()) {
-        sm.l1.touch(transaction.line, false);
-        const bool hit = returns <= cycle;
-        ++(hit ? result.l1_hits : result.merged);
-        transaction.flags =
-            static_cast<std::uint8_t>(transaction.flags | (hit ? memory::kTimedHit : memory::kTimedMerged));
-        return std::max(cycle + machine_.l1_latency_cycles, returns);
-      }
-      asked.clear();
-      for (const std::uint64_t sector : missing) {
-        for (std::uint32_t byte = 0; byte < sm.l1.sector(); byte += 4) {
-          asked.insert(sector + byte);
-        }
-      }
+    if ((transaction.flags & memory::kTimedMerged) != 0) {
+      return machine::WarpWait::Merged;
     }
-    std::erase_if(sm.misses, [&](std::uint64_t returns) { return returns <= cycle; });
-    if (sm.misses.size() == machine_.outstanding_misses) {
-      return {};
-    }
-    std::uint64_t returns = ask_l2(asked, transaction, cycle);
-    if (sm.l1.exists()) {
-      SlowCache::Line* line = sm.l1.touch(transaction.line, true);
-      std::set<std::uint64_t> missing;
-      for (const std::uint64_t word : asked) {
-        missing.insert(word / sm.l1.sector() * sm.l1.sector());
-      }
-      returns = SlowCache::ask(*line, missing, returns, cycle);
-    }
-    sm.misses.push_back(returns);
-    return returns;
-  }
-
-  std::uint64_t ask_l2(const std::set<std::uint64_t>& asked, memory::Transaction& transaction, std::uint64_t cycle) {
-    bool hit = l2_.exists();
-    std::uint64_t later = 0;
-    if (!hit) {
-      ++result.dram;
-      return cycle + machine_.dram_latency_cycles;
-    }
-    for (const auto& [number, sectors] : l2_.cut(asked)) {
-      SlowCache::Line* line = l2_.touch(number, true);
-      std::set<std::uint64_t> missing;
-      for (const std::uint64_t sector : sectors) {
-        if (line->returns.count(sector) == 0) {
-          missing.insert(sector);
-        } else {
-          later = std::max(later, line->returns[sector]);
-        }
-      }
-      if (!missing.empty()) {
-        hit = false;
-        SlowCache::ask(*line, missing, cycle + machine_.dram_latency_cycles, cycle);
-      }
-    }
-    ++(hit ? result.l2_hits : result.dram);
-    if (hit) {
-      transaction.flags = static_cast<std::uint8_t>(transaction.flags | memory::kTimedL2Hit);
-    }
-    return std::max(later, cycle + (hit ? machine_.l2_latency_cycles : machine_.dram_latency_cycles));
+    return (transaction.flags & memory::kTimedL2Hit) != 0 ? machine::WarpWait::L2 : machine::WarpWait::Dram;
   }
 
   const std::vector<memory::WarpStream>& streams_;
-  memory::CoalesceOptions coalescing_;
   SlowDispatch& dispatch_;
-  machine::Machine machine_;
   machine::InterleaveOptions options_;
-  SlowCache l2_;
+  SlowMemory memory_;
   std::vector<Sm> sms_;
 };
 

@@ -79,6 +79,7 @@ class ScheduleDispatcher final : public Dispatcher {
   void ended(std::uint32_t item, std::uint32_t /*sm*/, std::uint64_t cycle, std::vector<Release>& releases) override {
     const std::uint32_t number = unit_of_[item];
     Unit& unit = units_[number];
+    unit.last_end = std::max(unit.last_end, cycle);
     if (--unit.unfinished > 0 || !enter_round(number, unit.round + 1)) {
       return;
     }
@@ -86,7 +87,7 @@ class ScheduleDispatcher final : public Dispatcher {
       waiting_[unit.sm].push(number);
       return;
     }
-    unit.opens = cycle + signal_cycles_;
+    unit.opens = unit.last_end + signal_cycles_;
     open_.insert(number);
     for (std::uint32_t sm = withheld_; sm < sms_; ++sm) {
       releases.push_back({sm, unit.opens});
@@ -126,6 +127,7 @@ class ScheduleDispatcher final : public Dispatcher {
     std::uint64_t next_warp = 0;   ///< of the round, to start next
     std::uint64_t unfinished = 0;  ///< warps of the round that have not ended
     std::uint64_t opens = 0;       ///< start of the round, if spread
+    std::uint64_t last_end = 0;    ///< of its warps: those of other SMs may be reported out of order
     std::uint32_t sm = kAnySm;     ///< kAnySm: none yet, or each warp has its own
   };
 

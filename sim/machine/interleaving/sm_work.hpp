@@ -1,6 +1,6 @@
 // What an SM's warps do between their accesses: the servers that they share, and the cycles spent so far.
 //
-// Contract: state only; the rules are in warp_progress.hpp.
+// Contract: state only; the rules are in work_rules.hpp.
 #pragma once
 
 #include <cstdint>
