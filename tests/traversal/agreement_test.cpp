@@ -87,6 +87,7 @@ TEST(Agreement, EveryBuilderAndOrder) {
     for (const std::uint32_t leaf_size : {1U, 3U, 8U}) {
       check({.builder = builder, .leaf_size = leaf_size});
     }
+    check({.builder = builder, .layout = "quantised-6:leaves=quads"});
   }
   for (const std::string& order : bvh::NodeOrders::names()) {
     check({.node_order = order});
