@@ -24,16 +24,12 @@
 
 namespace rayreplay::bvh {
 
-class TrianglePairs {
- public:
+struct TrianglePairs {
   static constexpr std::uint16_t kSecond = 0xFFFF;
 
   /// By dense number: the distance to the partner behind it; 0: none; kSecond: the partner of one before it.
   std::vector<std::uint16_t> distance;
 
-  [[nodiscard]] bool is_second(std::uint32_t number) const {
-    return distance[number] == kSecond;
-  }
   [[nodiscard]] bool has_partner(std::uint32_t number) const {
     return distance[number] != 0 && distance[number] != kSecond;
   }
