@@ -67,7 +67,7 @@ BuildPlan plan_of(const BvhOptions& options) {
   bvh.traits = bvh.layout->traits();
   const BuildLimits wanted = plan.builder.model->wanted();
   plan.limits = {limit("number of children", wanted.branching, bvh.traits.width, bvh),
-                 limit("leaf size", wanted.leaf_size, bvh.traits.max_leaf, bvh)};
+                 limit("leaf size", wanted.leaf_size, bvh.traits.most_items(), bvh)};
   return plan;
 }
 
@@ -81,15 +81,30 @@ std::vector<bool> in_use(const PreparedScene& scene) {
   return used;
 }
 
+Tree build_over_pairs(const PreparedScene& scene, std::uint32_t blas, const Builder& builder, BuildLimits limits,
+                      Progress* progress) {
+  const TrianglePairs pairs = pair_triangles(scene, blas);
+  const SplitFunction split = splitter(scene, blas, &pairs);
+  std::vector<BuildItem> items = primitive_items(scene, blas, &pairs);
+  report_advance(progress, scene.blases[blas].active - items.size());
+  Tree tree = builder.build(std::move(items), limits, &split, progress);
+  name_pairs(tree, pairs);
+  return tree;
+}
+
 Tree build_tree(const PreparedScene& scene, std::size_t level, const Builder& builder, BuildLimits limits,
-                double enlarge, Progress* progress) {
+                double enlarge, Progress* progress, bool pairs) {
   Tree tree;
   if (level == 0) {
     tree = builder.build(instance_items(scene), limits, nullptr, progress);
   } else {
     const auto blas = static_cast<std::uint32_t>(level - 1);
-    const SplitFunction split = splitter(scene, blas);
-    tree = builder.build(primitive_items(scene, blas), limits, &split, progress);
+    if (pairs) {
+      tree = build_over_pairs(scene, blas, builder, limits, progress);
+    } else {
+      const SplitFunction split = splitter(scene, blas);
+      tree = builder.build(primitive_items(scene, blas), limits, &split, progress);
+    }
   }
   enlarge_leaves(tree, enlarge);
   return tree;
@@ -121,7 +136,7 @@ void start_progress(const PreparedScene& scene, const std::vector<std::size_t>& 
 }  // namespace
 
 std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder, BuildLimits limits, double enlarge,
-                              Progress* progress) {
+                              Progress* progress, bool pairs) {
   if (!(enlarge >= 0 && std::isfinite(enlarge))) {
     throw Error(ErrorKind::Usage, {"the enlargement of boxes is out of range", "enlarge", fmt::format("{}", enlarge),
                                    "a finite share of at least 0", ""});
@@ -130,7 +145,7 @@ std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder
   start_progress(scene, levels, progress);
   std::vector<Tree> trees(1 + scene.blases.size());
   tbb::parallel_for(std::size_t{0}, levels.size(), [&](std::size_t i) {
-    trees[levels[i]] = build_tree(scene, levels[i], builder, limits, enlarge, progress);
+    trees[levels[i]] = build_tree(scene, levels[i], builder, limits, enlarge, progress, pairs);
   });
   report_finish(progress);
   return trees;
@@ -151,12 +166,15 @@ Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& 
   Stopwatch watch;
   bvh.scene = prepare_scene(scene, tlas, name);
   bvh.times.prepare_s = watch.lap();
-  std::vector<Tree> trees = build_trees(bvh.scene, *builder.model, limits, options.enlarge, options.progress);
+  std::vector<Tree> trees =
+      build_trees(bvh.scene, *builder.model, limits, options.enlarge, options.progress, bvh.traits.holds_primitives);
   bvh.times.build_s = watch.lap();
   bvh.bottoms.resize(scene.blases.size());
   tbb::parallel_for(std::size_t{0}, trees.size(), [&](std::size_t level) {
     if (!trees[level].empty()) {
-      (level == 0 ? bvh.top : bvh.bottoms[level - 1]) = bvh.layout->encode(trees[level], *node_order.model);
+      const LeafSource source{&bvh.scene, level == 0 ? LeafSource::kTop : static_cast<std::uint32_t>(level - 1)};
+      (level == 0 ? bvh.top : bvh.bottoms[level - 1]) =
+          bvh.layout->encode_leaves(trees[level], *node_order.model, source);
       if (options.trees == nullptr) {
         trees[level] = {};
       }
@@ -172,7 +190,8 @@ Bvh build_bvh(const trace::Scene& scene, std::uint32_t tlas, const std::string& 
       bvh.leaf_triangles[blas] = gather_leaf_triangles(bvh.scene, static_cast<std::uint32_t>(blas), bvh.bottoms[blas]);
     });
   }
-  bvh.memory = map_memory(bvh.scene, bvh.top, bvh.bottoms, *vertex_order.model);
+  bvh.memory = map_memory(bvh.scene, bvh.top, bvh.bottoms, *vertex_order.model, bvh.traits.holds_primitives);
+  bvh.layout->link(bvh.top, bvh.scene, bvh.memory.bottom_nodes);
   bvh.times.layout_s = watch.lap();
   return bvh;
 }

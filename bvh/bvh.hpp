@@ -10,7 +10,8 @@
 // Addresses: `memory` says where each array would lie on a device: nodes, instance records (64 bytes, the size of
 // VkAccelerationStructureInstanceKHR), index triples (12 bytes), vertices (12 bytes), boxes (24 bytes), each array on a
 // boundary of 256 bytes, from 0 up in this order: top nodes, instances, then for each bottom-level structure in use
-// its nodes, and for each of its geometries indices and vertices, or boxes.
+// its nodes, and for each of its geometries indices and vertices, or boxes. Traversals of layouts that hold primitives
+// read nodes alone: the other arrays are what the application gave, and are not counted in `read`.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,7 @@ struct MemoryMap {
   std::vector<std::uint64_t> bottom_nodes;  ///< per blas
   std::vector<GeometryMemory> geometries;   ///< per row of Scene::geometries
   std::uint64_t end = 0;
+  std::uint64_t read = 0;  ///< bytes of the arrays that traversals read, each rounded up to its boundary
 };
 
 struct BuildTimes {
@@ -84,7 +86,8 @@ struct Bvh {
                             const BvhOptions& options = {});
 
 /// The trees themselves, for quality and tests: [0] over the instances, [1 + blas] of each blas in use.
+/// `pairs`: items are pairs of triangles where they share an edge, one a leaf (triangle_pairs.hpp).
 [[nodiscard]] std::vector<Tree> build_trees(const PreparedScene& scene, const Builder& builder, BuildLimits limits,
-                                            double enlarge, Progress* progress);
+                                            double enlarge, Progress* progress, bool pairs = false);
 
 }  // namespace rayreplay::bvh

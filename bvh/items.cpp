@@ -31,6 +31,15 @@ void split_triangle(const trace::Geometry& geometry, std::size_t primitive, cons
   above = intersection(above, upper);
 }
 
+/// As Box::extend, but an empty part may have finite planes.
+void unite(Box& box, const Box& other) {
+  if (box.empty()) {
+    box = other;
+  } else if (!other.empty()) {
+    box.extend(other);
+  }
+}
+
 }  // namespace
 
 std::vector<BuildItem> instance_items(const PreparedScene& scene) {
@@ -43,7 +52,7 @@ std::vector<BuildItem> instance_items(const PreparedScene& scene) {
   return items;
 }
 
-std::vector<BuildItem> primitive_items(const PreparedScene& scene, std::uint32_t blas) {
+std::vector<BuildItem> primitive_items(const PreparedScene& scene, std::uint32_t blas, const TrianglePairs* pairs) {
   const SceneBlas& structure = scene.blases[blas];
   std::vector<BuildItem> items(structure.primitives());
   for (std::uint32_t g = 0; g < structure.geometry_count; ++g) {
@@ -56,22 +65,40 @@ std::vector<BuildItem> primitive_items(const PreparedScene& scene, std::uint32_t
                         }
                       });
   }
-  if (structure.active < items.size()) {
+  if (pairs != nullptr) {
+    for (std::uint32_t number = 0; number < items.size(); ++number) {
+      if (pairs->has_partner(number)) {
+        Box& second = items[pairs->partner(number)].box;
+        items[number].box.extend(second);
+        second = {};
+      }
+    }
+  }
+  if (pairs != nullptr || structure.active < items.size()) {
     std::erase_if(items, [](const BuildItem& item) { return item.box.empty(); });
   }
   return items;
 }
 
-SplitFunction splitter(const PreparedScene& scene, std::uint32_t blas) {
-  return
-      [&scene, blas](std::uint32_t reference, const Box& box, unsigned axis, float position, Box& below, Box& above) {
-        cut(box, axis, position, below, above);
-        const auto [index, primitive] = scene.locate(blas, reference);
-        const trace::Geometry& geometry = scene.geometry(blas, index);
-        if (geometry.type == trace::GeometryType::Triangles) {
-          split_triangle(geometry, primitive, box, axis, position, below, above);
-        }
-      };
+SplitFunction splitter(const PreparedScene& scene, std::uint32_t blas, const TrianglePairs* pairs) {
+  return [&scene, blas, pairs](std::uint32_t reference, const Box& box, unsigned axis, float position, Box& below,
+                               Box& above) {
+    cut(box, axis, position, below, above);
+    const auto [index, primitive] = scene.locate(blas, reference);
+    const trace::Geometry& geometry = scene.geometry(blas, index);
+    if (geometry.type != trace::GeometryType::Triangles) {
+      return;
+    }
+    Box second_below = below;
+    Box second_above = above;
+    split_triangle(geometry, primitive, box, axis, position, below, above);
+    if (pairs != nullptr && pairs->has_partner(reference)) {
+      const std::size_t second = primitive + std::size_t{pairs->distance[reference]};
+      split_triangle(geometry, second, box, axis, position, second_below, second_above);
+      unite(below, second_below);
+      unite(above, second_above);
+    }
+  };
 }
 
 }  // namespace rayreplay::bvh

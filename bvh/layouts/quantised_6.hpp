@@ -10,10 +10,10 @@
 //   | 17 | zero         | u8       | 0                                                                         |
 //   | 18 | exponent     | u8[3]    | of the grid's steps                                                       |
 //   | 21 | mask         | u8       | 0xFF: no ray is culled here                                               |
-//   | 22 | child        | u8[6]    | bits 0–1: records that the child takes (1; 0: unused); bits 2–5: its type |
+//   | 22 | child        | u8[6]    | bits 0–1: records that the child takes (0: unused); bits 2–5: its type    |
 //   | 28 | planes[axis] | u8[2][6] | lower, then upper planes of the slots: x at 28, y at 40, z at 52          |
 //
-// and of a leaf block:
+// and of a leaf block, unless leaves=quads (quantised_6_leaves.hpp):
 //
 //   | at | field     | type    | meaning                                          |
 //   | -- | --------- | ------- | ------------------------------------------------ |
@@ -21,10 +21,12 @@
 //   |  4 | count     | u32     | references, 1 to 14                              |
 //   |  8 | reference | u32[14] | the references themselves; kNone beyond count    |
 //
-// Children fill the slots from 0 in the tree's order, and slot i is the record of slot 0 plus i: nodes and leaf blocks
-// of one parent lie side by side. Type 3 is a leaf block. Unused slots have lower plane 0x80 and upper plane 0 on
-// every axis and are to be masked by comparing those bytes: decoded, they may coincide. Source: InternalNode6 and
-// ProceduralLeaf of Intel's ray tracing libraries (GRL; Embree's rthwif/rtbuild/qnode.h); there the exponent is signed
+// Children fill the slots from 0 in the tree's order, and nodes and leaf blocks of one parent lie side by side: slot i
+// starts behind the records of slot i − 1. A node, a leaf block, a quad leaf and a procedural leaf take one record, an
+// instance leaf two. Type 0 is a node, 1 an instance leaf, 3 a leaf block or a procedural leaf, 4 a quad leaf. Unused
+// slots have lower plane 0x80 and upper plane 0 on every axis and are to be masked by comparing those bytes: decoded,
+// they may coincide. Source: InternalNode6 and ProceduralLeaf of Intel's ray tracing libraries (GRL; Embree's
+// rthwif/rtbuild/qnode.h) and anv_internal_node of Mesa (src/intel/vulkan/bvh/anv_bvh.h); there the exponent is signed
 // and the grid a fraction of 256, here it is that of grid.hpp, and a leaf block gives its references' place first.
 #pragma once
 
@@ -40,7 +42,9 @@ namespace rayreplay::bvh {
 
 struct alignas(64) Quantised6Node {
   static constexpr std::uint8_t kNodeType = 0;
-  static constexpr std::uint8_t kLeafType = 3;
+  static constexpr std::uint8_t kInstanceType = 1;
+  static constexpr std::uint8_t kLeafType = 3;  ///< leaf block, procedural leaf
+  static constexpr std::uint8_t kQuadType = 4;
   static constexpr std::uint8_t kUnusedLow = 0x80;
 
   std::array<float, 3> origin;
@@ -55,8 +59,15 @@ struct alignas(64) Quantised6Node {
   [[nodiscard]] bool used(std::size_t slot) const {
     return planes[0][0][slot] <= planes[0][1][slot];
   }
+  [[nodiscard]] unsigned type_of(std::size_t slot) const {
+    return unsigned{child[slot]} >> 2U;
+  }
   [[nodiscard]] bool leaf(std::size_t slot) const {
-    return unsigned{child[slot]} >> 2U == kLeafType;
+    return type_of(slot) != kNodeType;
+  }
+  /// Records that the child takes.
+  [[nodiscard]] std::uint32_t records(std::size_t slot) const {
+    return child[slot] & 3U;
   }
   [[nodiscard]] Box box(std::size_t slot) const {
     Box box;
@@ -67,9 +78,9 @@ struct alignas(64) Quantised6Node {
     }
     return box;
   }
-  /// Record of a child: a node or a leaf block. `self`: the node's own.
-  [[nodiscard]] std::uint32_t record(std::uint32_t self, std::size_t slot) const {
-    return self + static_cast<std::uint32_t>(child_offset) + static_cast<std::uint32_t>(slot);
+  /// Record of the child in slot 0. `self`: the node's own.
+  [[nodiscard]] std::uint32_t first_record(std::uint32_t self) const {
+    return self + static_cast<std::uint32_t>(child_offset);
   }
 };
 

@@ -51,7 +51,7 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   result.layout = structure.layout_spec;
   result.node_order = structure.node_order;
   result.vertex_order = structure.vertex_order;
-  result.structure_bytes = structure.memory.end;
+  result.structure_bytes = structure.memory.read;
   result.ignored = structure.scene.ignored;
   result.schedule = schedule.distribution;
   result.captured_sms = schedule.captured_sms;

@@ -251,7 +251,7 @@ TraverseResult traverse(const trace::Launch& launch, const bvh::Bvh& structure, 
   result.layout = structure.layout_spec;
   result.node_order = structure.node_order;
   result.vertex_order = structure.vertex_order;
-  result.structure_bytes = structure.memory.end;
+  result.structure_bytes = structure.memory.read;
   result.ignored = structure.scene.ignored;
   const Warps warps = warps_by_start(packed);
   result.warps = warps.first.size() - 1;

@@ -113,6 +113,81 @@ TEST_F(ByHand, StepByStep) {
   EXPECT_EQ(source->tally().rays, 4U);
 }
 
+/// A layout whose leaves are quads: one load a leaf, at the leaf's record, counted for its first triangle.
+class ByHandQuads : public testing::Test {
+ protected:
+  ByHandQuads() {
+    trace_.shaders.resize(3);
+    trace::Geometry mesh;
+    // Two triangles of the square [0, 1]² at x = 1, and one alone.
+    mesh.vertices = {1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 10, 0, 1, 11, 0, 1, 10, 1};
+    mesh.indices = {0, 1, 2, 2, 1, 3, 4, 5, 6};
+    trace_.scene.geometries.push_back(mesh);
+    trace_.scene.blases.push_back({0, 1});
+    trace_.scene.instances.resize(1);
+    LaunchBuilder builder({4, 1, 1});
+    builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);
+    builder.thread().begin(0, 0, 0.75F, 0.75F, 1, 0, 0).closest_hit(2);
+    builder.thread().begin(0, 0, 10.25F, 0.25F, 1, 0, 0).closest_hit(2);
+    builder.thread().begin(0, 0, 50, 50, 1, 0, 0).miss(1);
+    trace_.launches.push_back(builder.build());
+    structure_ = bvh::build_bvh(trace_.scene, 0, "by hand", {.layout = "quantised-6:leaves=quads"});
+    options_.warp_size = 4;
+    options_.payload_bytes = 0;
+    options_.record_bytes = 0;
+    options_.pixel_bytes = 0;
+    options_.coalescing.keep_raw = true;
+  }
+  /// Byte of the leaf with this first triangle.
+  [[nodiscard]] std::string leaf(std::uint32_t triangle) const {
+    const bvh::Level& level = structure_.bottoms[0];
+    std::array<bvh::ChildView, bvh::kMaxWidth> children;
+    const std::size_t count = structure_.layout->decode(level, 0, children);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (level.references[children[i].index] == triangle) {
+        return "blas 0 nodes+" + std::to_string(64 * children[i].block);
+      }
+    }
+    return "none";
+  }
+
+  trace::Trace trace_;
+  bvh::Bvh structure_;
+  StreamOptions options_;
+};
+
+TEST_F(ByHandQuads, StepByStep) {
+  const auto source = make_launch_source(trace_, trace_.launches[0], structure_, {0, 1, 2, 3}, options_);
+  const std::vector<WarpStream> streams = all_streams(*source);
+  ASSERT_EQ(streams.size(), 1U);
+  const Instructions& raw = streams[0].raw;
+  EXPECT_EQ(told(raw, source->allocations(), 4),
+            (std::vector<std::string>{
+                "node 1111 load 64: top nodes+0 top nodes+0 top nodes+0 top nodes+0",
+                "instance 1110 load 64: top nodes+64 top nodes+64 top nodes+64",
+                "node 1110 load 64: blas 0 nodes+0 blas 0 nodes+0 blas 0 nodes+0",
+                "vertex 1110 load 64: " + leaf(0) + " " + leaf(0) + " " + leaf(2),
+            }))
+      << "the second triangle of the quad loads nothing";
+  const std::uint32_t instance = named(source->allocations(), "instances").first_element;
+  const std::uint32_t face = named(source->allocations(), "geometry 0 indices").first_element;
+  const std::vector<std::uint32_t> elements(raw.element.begin() + 4, raw.element.end());
+  EXPECT_EQ(elements, (std::vector<std::uint32_t>{instance, instance, instance, elements[3], elements[3], elements[3],
+                                                  face, face, face + 2}));
+  EXPECT_EQ(elements[3], named(source->allocations(), "blas 0 nodes").first_element);
+}
+
+TEST_F(ByHandQuads, SoftwareLoadsPieceByPiece) {
+  options_.load_bytes = 16;
+  const auto source = make_launch_source(trace_, trace_.launches[0], structure_, {2}, [this] {
+    options_.warp_size = 1;
+    return options_;
+  }());
+  const std::vector<std::string> rows = told(all_streams(*source)[0].raw, source->allocations(), 1);
+  ASSERT_EQ(rows.size(), 16U) << "two nodes, an instance and a quad of four loads each";
+  EXPECT_EQ(rows[12], "vertex 1 load 16: " + leaf(2));
+}
+
 /// The captured table says which record a callable shader has.
 TEST_F(ByHand, CapturedTable) {
   trace::ShaderRecord record;

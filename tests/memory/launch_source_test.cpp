@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <cstring>
 #include <map>
 #include <ostream>
 #include <stdexcept>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "bvh/bvh.hpp"
+#include "bvh/layouts/quantised_6_leaves.hpp"
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "tests/memory/launch_streams.hpp"
@@ -123,6 +126,25 @@ class Twin {
     EXPECT_NE(index, memory::kNoAllocation) << address;
     return index == memory::kNoAllocation ? memory::kNoElement : table_.element(index, address);
   }
+  /// What a leaf block holds, by its bytes.
+  [[nodiscard]] std::uint32_t content_of(std::uint64_t address, DataKind kind) const {
+    Allocations::Cursor cursor;
+    const Allocation& nodes = table_.rows()[table_.find(address, cursor)];
+    const auto record = static_cast<std::uint32_t>((address - nodes.start) / 64);
+    if (kind == DataKind::Instance) {
+      EXPECT_EQ(nodes.name, "top nodes");
+      bvh::InstanceLeaf leaf;
+      std::memcpy(&leaf, structure_.top.record(record), 64);
+      std::memcpy(reinterpret_cast<std::byte*>(&leaf) + 64, structure_.top.record(record + 1), 64);
+      return named(table_, "instances").first_element + leaf.instance;
+    }
+    bvh::QuadLeaf leaf;  // of a procedural leaf, `second` is the primitive's number
+    std::memcpy(&leaf, structure_.bottoms[nodes.subject].record(record), 64);
+    const std::uint32_t row = structure_.scene.blases[nodes.subject].first_geometry + leaf.descriptor.geometry();
+    const std::string geometry = "geometry " + std::to_string(row);
+    return kind == DataKind::Vertex ? named(table_, geometry + " indices").first_element + leaf.primitive
+                                    : named(table_, geometry + " boxes").first_element + leaf.second;
+  }
   [[nodiscard]] Lane record(const char* region, std::uint64_t index, std::uint32_t thread) const {
     if (options_.record_bytes == 0) {
       return {};
@@ -224,7 +246,9 @@ class Twin {
             continue;
           }
           std::uint32_t element = element_of(access.address);
-          if (kind == DataKind::Index) {
+          if (structure_.traits.holds_primitives && kind != DataKind::Node) {
+            element = content_of(access.address, kind);
+          } else if (kind == DataKind::Index) {
             face = element;
           } else if (kind == DataKind::Vertex) {
             element = face;
@@ -499,8 +523,15 @@ TEST_P(StreamsOfLaunches, BytesAreThoseOfTheTraversal) {
         const std::uint32_t index = source->allocations().find(address, cursor);
         ASSERT_NE(index, memory::kNoAllocation);
         const Allocation& allocation = source->allocations().rows()[index];
-        ASSERT_EQ(allocation.kind, row.kind);
         ASSERT_LE(address + row.bytes, allocation.start + allocation.bytes) << "ends in its allocation";
+        if (structure_.traits.holds_primitives && allocation.kind == DataKind::Node && row.kind != DataKind::Node) {
+          const Allocation& held =
+              source->allocations().rows()[source->allocations().allocation_of(stream.raw.element[i])];
+          ASSERT_EQ(held.kind, row.kind == DataKind::Vertex ? DataKind::Index : row.kind);
+          ASSERT_EQ(row.bytes, 64U);
+          continue;
+        }
+        ASSERT_EQ(allocation.kind, row.kind);
         if (row.kind != DataKind::Vertex) {
           ASSERT_EQ(stream.raw.element[i], source->allocations().element(index, address));
         } else {
@@ -561,6 +592,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"built-in", "binary", "breadth-first", "random", with("if-if", 8)},
                     Case{"built-in", "half-4", "depth-first", "as-given", with("speculative-while-while", 64, 16)},
                     Case{"built-in", "quantised-6", "depth-first", "as-given", with("persistent-while-while", 5)},
+                    Case{"built-in", "quantised-6:leaves=quads", "depth-first", "as-given", with("while-while")},
+                    Case{"built-in", "quantised-6:leaves=quads", "treelet", "as-given",
+                         with("speculative-while-while", 16)},
+                    Case{"bunny", "quantised-6:leaves=quads", "depth-first", "as-given", with("while-while", 16)},
+                    Case{"one-weekend", "quantised-6:leaves=quads", "depth-first", "as-given", with("if-if", 16)},
                     Case{"built-in", "wide-4", "van-emde-boas", "as-given",
                          with("persistent-while-while:threshold=20,speculative=true,queue=share,warps=3")},
                     Case{"built-in", "compressed-wide-8", "depth-first", "random", bare()},
@@ -574,7 +610,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& chosen) {
       std::string name =
           std::string(chosen.param.trace) + "_" + chosen.param.layout + "_" + std::to_string(chosen.index);
-      std::ranges::replace(name, '-', '_');
+      std::ranges::replace_if(
+          name, [](char c) { return c == '-' || c == ':' || c == '='; }, '_');
       return name;
     });
 

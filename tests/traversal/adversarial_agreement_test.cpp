@@ -54,11 +54,12 @@ TEST(AdversarialAgreement, AllTraversalsLayoutsAndBuilders) {
     const char* builder;
     const char* order;
   };
-  constexpr std::array<Structure, 6> kStructures{{{"wide-8", "high", "van-emde-boas"},
+  constexpr std::array<Structure, 7> kStructures{{{"wide-8", "high", "van-emde-boas"},
                                                   {"wide-4", "medium", "treelet"},
                                                   {"binary", "median", "breadth-first"},
                                                   {"compressed-wide-8", "low", "depth-first"},
                                                   {"quantised-6", "medium", "breadth-first"},
+                                                  {"quantised-6:leaves=quads", "medium", "depth-first"},
                                                   {"half-4", "high", "depth-first"}}};
   std::uint64_t traced = 0;
   for (const AdversarialScene& scene : adversarial_scenes(kSeed)) {

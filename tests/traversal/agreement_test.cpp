@@ -62,7 +62,9 @@ TEST(Agreement, RandomScenesHitAndMiss) {
 TEST(Agreement, EveryTraversalOverEveryLayout) {
   for (std::uint64_t seed = 1; seed < 7; ++seed) {
     const Expected expected(seed, seed != 2);
-    for (const std::string& layout : bvh::Layouts::names()) {
+    std::vector<std::string> layouts = bvh::Layouts::names();
+    layouts.emplace_back("quantised-6:leaves=quads");
+    for (const std::string& layout : layouts) {
       const bvh::Bvh bvh = bvh::build_bvh(expected.scene, 0, "test", {.layout = layout});
       for (const std::string& name : Traversals::names()) {
         const auto result = Traversals::create(name).model->trace(bvh, expected.rays, {.shaders = &expected.shaders});
@@ -85,6 +87,7 @@ TEST(Agreement, EveryBuilderAndOrder) {
     for (const std::uint32_t leaf_size : {1U, 3U, 8U}) {
       check({.builder = builder, .leaf_size = leaf_size});
     }
+    check({.builder = builder, .layout = "quantised-6:leaves=quads"});
   }
   for (const std::string& order : bvh::NodeOrders::names()) {
     check({.node_order = order});

@@ -109,6 +109,26 @@ TEST(Accesses, AddressesByHand) {
   EXPECT_EQ(std::vector(result.accesses.of(0).begin(), result.accesses.of(0).end()), want);
 }
 
+/// Leaves that hold what they are: one access each, and none for their tests.
+TEST(Accesses, LeavesThatHoldPrimitives) {
+  const Row row;
+  const bvh::Bvh bvh = bvh::build_bvh(row.scene, 0, "test", {.layout = "quantised-6:leaves=quads"});
+  for (const char* name : {"near-first", "ordered", "short-stack"}) {
+    const TraceResult result = Traversals::create(name).model->trace(bvh, {&row.ray, 1}, {.accesses = true});
+    const std::uint64_t bottom = bvh.memory.bottom_nodes[0];
+    const std::vector<Access> want{{bvh.memory.top_nodes, 64, AccessKind::Node},
+                                   {bvh.memory.top_nodes + 64, 64, AccessKind::Instance},
+                                   {bottom, 64, AccessKind::Node},
+                                   {bottom + 64, 64, AccessKind::Box},
+                                   {bottom + 128, 64, AccessKind::Box},
+                                   {bottom + 192, 64, AccessKind::Box}};
+    std::vector<Access> made(result.accesses.of(0).begin(), result.accesses.of(0).end());
+    std::ranges::sort(made, {}, &Access::address);
+    EXPECT_EQ(made, want) << name;
+    EXPECT_EQ(result.counters[0].procedurals, 3U) << name;
+  }
+}
+
 TEST(Accesses, TriangleReadsItsIndicesAndVertices) {
   trace::Geometry mesh;
   mesh.vertices = {9, 9, 9, 0, 0, 0, 1, 0, 0, 0, 1, 0};
@@ -135,7 +155,9 @@ TEST(Accesses, AgreeWithCountersAndTests) {
   for (const std::uint64_t seed : {1U, 2U}) {
     const trace::Scene scene = test::random_scene({.seed = seed});
     const std::vector<Ray> rays = test::random_rays(seed, 300, true);
-    for (const std::string& layout : bvh::Layouts::names()) {
+    std::vector<std::string> layouts = bvh::Layouts::names();
+    layouts.emplace_back("quantised-6:leaves=quads");
+    for (const std::string& layout : layouts) {
       const bvh::Bvh bvh = bvh::build_bvh(scene, 0, "test", {.layout = layout});
       const test::SphereShaders shaders(bvh.scene, rays);
       for (const std::string& name : Traversals::names()) {
@@ -150,8 +172,16 @@ TEST(Accesses, AgreeWithCountersAndTests) {
           const std::string what = layout + " " + name + " ray " + std::to_string(ray);
           ASSERT_GE(count(AccessKind::Node), counters.nodes) << what;
           ASSERT_LE(count(AccessKind::Node), counters.nodes + counters.leaves) << what;
-          ASSERT_EQ(count(AccessKind::Index), counters.triangles) << what;
-          ASSERT_EQ(count(AccessKind::Vertex), 3 * counters.triangles) << what;
+          if (bvh.traits.holds_primitives) {
+            ASSERT_EQ(count(AccessKind::Node), counters.nodes) << what;
+            ASSERT_EQ(count(AccessKind::Index), 0U) << what;
+            ASSERT_EQ(count(AccessKind::Instance) + count(AccessKind::Vertex) + count(AccessKind::Box), counters.leaves)
+                << what;
+            ASSERT_LE(counters.triangles, 2 * count(AccessKind::Vertex)) << what;
+          } else {
+            ASSERT_EQ(count(AccessKind::Index), counters.triangles) << what;
+            ASSERT_EQ(count(AccessKind::Vertex), 3 * counters.triangles) << what;
+          }
           ASSERT_GE(count(AccessKind::Box), counters.procedurals) << what;
           ASSERT_GE(count(AccessKind::Instance), counters.instances) << what;
           ASSERT_LE(counters.boxes, counters.nodes * bvh.traits.width) << what;

@@ -4,7 +4,8 @@
 // Contract: one observer serves one worker; `start` begins a ray. Accesses and tests are appended to the given vectors.
 // Addresses are those of bvh::MemoryMap: nodes (node_bytes) and leaf blocks are read whole; an instance is its record
 // of 64 bytes, read where a leaf of the top level refers to it; a triangle test reads its index triple and three
-// vertices; a box primitive its box.
+// vertices; a box primitive its box. A layout that holds primitives (layout.hpp) has them in its leaf blocks: a leaf is
+// one access of node_bytes, of kind Instance, Vertex or Box by what it is, and its tests read nothing.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,19 @@
 #include <vector>
 
 #include "bvh/bvh.hpp"
+#include "traversal/kernels/decode_kernel.hpp"
 #include "traversal/ray.hpp"
 #include "traversal/traversal.hpp"
 
 namespace rayreplay::traversal {
+
+/// The nodes of a level.
+struct NodeArray {
+  static constexpr std::uint32_t kTop = 0xFFFF'FFFFU;
+
+  std::uint64_t address = 0;  ///< of record 0; 0 without a log
+  std::uint32_t blas = kTop;
+};
 
 template <bool kCounters, bool kAccesses, bool kTests>
 class Observer {
@@ -28,7 +38,11 @@ class Observer {
   static constexpr bool kCounts = kCounters;
 
   explicit Observer(const bvh::Bvh& bvh, AccessRows* accesses = nullptr, std::vector<PrimitiveTest>* tests = nullptr)
-      : bvh_(&bvh), accesses_(accesses), tests_(tests), node_bytes_(bvh.traits.node_bytes) {}
+      : bvh_(&bvh),
+        accesses_(accesses),
+        tests_(tests),
+        node_bytes_(bvh.traits.node_bytes),
+        holds_primitives_(bvh.traits.holds_primitives) {}
 
   void start() {
     if constexpr (kCounters) {
@@ -39,33 +53,33 @@ class Observer {
     return counters_;
   }
 
-  /// Base address of a level's nodes, for `node` and `leaf`.
-  [[nodiscard]] std::uint64_t top_nodes() const {
-    return kAccesses ? bvh_->memory.top_nodes : 0;
+  /// A level's nodes, for `node` and `leaf`.
+  [[nodiscard]] NodeArray top_nodes() const {
+    return {kAccesses ? bvh_->memory.top_nodes : 0, NodeArray::kTop};
   }
-  [[nodiscard]] std::uint64_t bottom_nodes(std::uint32_t blas) const {
-    return kAccesses ? bvh_->memory.bottom_nodes[blas] : 0;
+  [[nodiscard]] NodeArray bottom_nodes(std::uint32_t blas) const {
+    return {kAccesses ? bvh_->memory.bottom_nodes[blas] : 0, blas};
   }
 
-  void node(std::uint64_t nodes, std::uint32_t record) {
+  void node(const NodeArray& nodes, std::uint32_t record) {
     if constexpr (kCounters) {
       ++counters_.nodes;
     }
-    touch_node(nodes, record);
+    touch(nodes.address, record, node_bytes_, AccessKind::Node);
   }
   void boxes(std::uint32_t count) {
     if constexpr (kCounters) {
       counters_.boxes += count;
     }
   }
-  /// A leaf is entered; `block`: its leaf block or bvh::kNoBlock.
-  void leaf(std::uint64_t nodes, std::uint32_t block) {
+  /// A leaf is entered, and its leaf block read.
+  void leaf(const NodeArray& nodes, const ChildPlace& place) {
     if constexpr (kCounters) {
       ++counters_.leaves;
     }
     if constexpr (kAccesses) {
-      if (block != bvh::kNoBlock) {
-        touch_node(nodes, block);
+      if (place.block != bvh::kNoBlock) {
+        touch(nodes.address, place.block, node_bytes_, holds_primitives_ ? content(nodes, place) : AccessKind::Node);
       }
     }
   }
@@ -80,7 +94,9 @@ class Observer {
     }
   }
   void read_instance(std::uint32_t instance) {
-    touch(bvh_->memory.instances, instance, bvh::kInstanceBytes, AccessKind::Instance);
+    if (!holds_primitives_) {
+      touch(bvh_->memory.instances, instance, bvh::kInstanceBytes, AccessKind::Instance);
+    }
   }
   void enter_instance() {
     if constexpr (kCounters) {
@@ -91,7 +107,9 @@ class Observer {
   void triangle(std::size_t row, std::uint32_t primitive) {
     triangles(1);
     if constexpr (kAccesses) {
-      TriangleMemory(*bvh_, row).put(primitive, accesses_->append(4));
+      if (!holds_primitives_) {
+        TriangleMemory(*bvh_, row).put(primitive, accesses_->append(4));
+      }
     }
   }
   /// Reserves rows of the log for the accesses of `count` triangles, filled by `put_triangles` when their indices have
@@ -121,7 +139,9 @@ class Observer {
   }
   void read_box(std::size_t row, std::uint32_t primitive) {
     if constexpr (kAccesses) {
-      touch(bvh_->memory.geometries[row].boxes, primitive, bvh::kBoxBytes, AccessKind::Box);
+      if (!holds_primitives_) {
+        touch(bvh_->memory.geometries[row].boxes, primitive, bvh::kBoxBytes, AccessKind::Box);
+      }
     }
   }
   void procedural() {
@@ -170,8 +190,15 @@ class Observer {
     const std::uint32_t* place;
   };
 
-  void touch_node(std::uint64_t nodes, std::uint32_t record) {
-    touch(nodes, record, node_bytes_, AccessKind::Node);
+  /// What the leaf is.
+  [[nodiscard]] AccessKind content(const NodeArray& nodes, const ChildPlace& place) const {
+    if (nodes.blas == NodeArray::kTop) {
+      return AccessKind::Instance;
+    }
+    const std::uint32_t number = bvh_->bottoms[nodes.blas].references[place.index];
+    const std::uint32_t geometry = bvh_->scene.locate(nodes.blas, number).first;
+    return bvh_->scene.geometry(nodes.blas, geometry).type == trace::GeometryType::Boxes ? AccessKind::Box
+                                                                                         : AccessKind::Vertex;
   }
   void touch(std::uint64_t array, std::uint32_t row, std::uint32_t bytes, AccessKind kind) {
     if constexpr (kAccesses) {
@@ -183,6 +210,7 @@ class Observer {
   AccessRows* accesses_;
   std::vector<PrimitiveTest>* tests_;
   std::uint32_t node_bytes_;
+  bool holds_primitives_;
   RayCounters counters_;
 };
 

@@ -72,12 +72,12 @@ class PendingTraversal {
     const std::uint32_t blas = top ? 0 : visits_[next.visit].blas;
     const bvh::Level& level = top ? bvh_->top : bvh_->bottoms[blas];
     Observer& observer = search_.observer();
-    const std::uint64_t nodes = top ? observer.top_nodes() : observer.bottom_nodes(blas);
+    const NodeArray nodes = top ? observer.top_nodes() : observer.bottom_nodes(blas);
     if (next.place.count == 0) {
       visit_node(next, level, nodes);
       return;
     }
-    observer.leaf(nodes, next.place.block);
+    observer.leaf(nodes, next.place);
     for (std::uint32_t i = 0; i < next.place.count; ++i) {
       const std::uint32_t reference = level.references[next.place.index + i];
       if (top) {
@@ -88,7 +88,7 @@ class PendingTraversal {
     }
   }
 
-  void visit_node(const Pending& next, const bvh::Level& level, std::uint64_t nodes) {
+  void visit_node(const Pending& next, const bvh::Level& level, const NodeArray& nodes) {
     Observer& observer = search_.observer();
     observer.node(nodes, next.place.index);
     const bvh::BoxRay& ray = next.visit == kTopLevel ? search_.world().box : visits_[next.visit].space.box;

@@ -72,7 +72,7 @@ class StackTraversal {
   }
 
   template <class OnLeaf>
-  void run(const bvh::Level& level, std::uint64_t nodes, const bvh::BoxRay& ray, const OnLeaf& on_leaf) {
+  void run(const bvh::Level& level, const NodeArray& nodes, const bvh::BoxRay& ray, const OnLeaf& on_leaf) {
     const std::size_t base = stack_.size();
     Observer& observer = search_.observer();
     stack_.push_back({ray.t_min, {0, 0, bvh::kNoBlock}});
@@ -83,7 +83,7 @@ class StackTraversal {
         continue;
       }
       if (next.place.count > 0) {
-        observer.leaf(nodes, next.place.block);
+        observer.leaf(nodes, next.place);
         on_leaf(next.place);
         if (search_.done()) {
           stack_.resize(base);

@@ -48,7 +48,7 @@ class Wide8NearFirst {
 
  private:
   template <bool kTop>
-  RAYREPLAY_TARGET_AVX2 void run(const bvh::Level& level, std::uint64_t nodes, const avx2::WideRay& ray) {
+  RAYREPLAY_TARGET_AVX2 void run(const bvh::Level& level, const NodeArray& nodes, const avx2::WideRay& ray) {
     Observer& observer = search_.observer();
     const std::size_t base = held_;
     StackEntry next{ray.t_min[0], {0, 0, bvh::kNoBlock}};
@@ -59,7 +59,7 @@ class Wide8NearFirst {
           continue;
         }
       } else {
-        observer.leaf(nodes, bvh::kNoBlock);
+        observer.leaf(nodes, {});
         if constexpr (kTop) {
           visit_instances(level, next.place);
         } else {

@@ -124,7 +124,7 @@ class ShortStackTraversal {
  private:
   void traverse_instance() {
     const bvh::Level& level = bvh_->bottoms[visit_.blas];
-    const std::uint64_t nodes = search_.observer().bottom_nodes(visit_.blas);
+    const NodeArray nodes = search_.observer().bottom_nodes(visit_.blas);
     run(level, nodes, visit_.space.box, bottom_trail_, [&](const ChildPlace& leaf) {
       for (std::uint32_t i = 0; i < leaf.count && !search_.done(); ++i) {
         search_.test(visit_, level.references[leaf.index + i]);
@@ -133,7 +133,8 @@ class ShortStackTraversal {
   }
 
   template <class OnLeaf>
-  void run(const bvh::Level& level, std::uint64_t nodes, const bvh::BoxRay& ray, Trail& trail, const OnLeaf& on_leaf) {
+  void run(const bvh::Level& level, const NodeArray& nodes, const bvh::BoxRay& ray, Trail& trail,
+           const OnLeaf& on_leaf) {
     Observer& observer = search_.observer();
     const StackEntry root{ray.t_min, {0, 0, bvh::kNoBlock}};
     trail.start();
@@ -146,7 +147,7 @@ class ShortStackTraversal {
             continue;
           }
         } else {
-          observer.leaf(nodes, next.place.block);
+          observer.leaf(nodes, next.place);
           on_leaf(next.place);
           if (search_.done()) {
             return;

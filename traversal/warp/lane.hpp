@@ -90,7 +90,7 @@ class Lane {
 
   void step_leaf() {
     if (leaf_.next == 0) {
-      observer_.leaf(nodes(), leaf_.place.block);
+      observer_.leaf(nodes(), leaf_.place);
     }
     const std::uint32_t reference = level().references[leaf_.place.index + leaf_.next++];
     if (in_instance_) {
@@ -117,7 +117,7 @@ class Lane {
   [[nodiscard]] const bvh::Level& level() const {
     return in_instance_ ? bvh_->bottoms[visit_.blas] : bvh_->top;
   }
-  [[nodiscard]] std::uint64_t nodes() const {
+  [[nodiscard]] NodeArray nodes() const {
     return in_instance_ ? observer_.bottom_nodes(visit_.blas) : observer_.top_nodes();
   }
   [[nodiscard]] const bvh::BoxRay& box_ray() const {

@@ -183,7 +183,7 @@ int act(const BvhArguments& options) {
     report.vertex_order = structure.vertex_order;
     report.ignored = structure.scene.ignored;
     report.layouts.push_back(
-        {structure.layout_spec, structure.traits, structure.memory.end, bvh::summarise(structure, trees, summary)});
+        {structure.layout_spec, structure.traits, structure.memory.read, bvh::summarise(structure, trees, summary)});
     if (!options.vtp.empty()) {
       messages.push_back(write_boxes(options, trace, structure, shape, progress.get()));
     }

@@ -49,7 +49,7 @@ std::shared_ptr<const Structure> structure_and(std::vector<bvh::Tree>* trees, Wo
 MetricSet metrics_of(const bvh::Bvh& structure, const std::vector<bvh::Tree>& trees) {
   const bvh::BvhSummary summary = bvh::summarise(structure, trees);
   MetricSet metrics;
-  metrics.add_count("structure_bytes", structure.memory.end);
+  metrics.add_count("structure_bytes", structure.memory.read);
   metrics.add_count("structure_nodes", summary.all.quality.nodes);
   metrics.add_count("structure_leaves", summary.all.quality.leaves);
   metrics.add_count("structure_references", summary.all.quality.references);

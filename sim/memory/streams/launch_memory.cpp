@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -184,8 +185,9 @@ LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, 
   return memory;
 }
 
-ElementFinder::ElementFinder(const Allocations& allocations, std::uint64_t end)
-    : row_of_page_((end + kPage - 1) / kPage, 0) {
+ElementFinder::ElementFinder(const Allocations& allocations, const bvh::Bvh& structure)
+    : row_of_page_((structure.memory.end + kPage - 1) / kPage, 0) {
+  const std::uint64_t end = structure.memory.end;
   for (const Allocation& allocation : allocations.rows()) {
     if (allocation.start >= end) {
       continue;
@@ -194,6 +196,45 @@ ElementFinder::ElementFinder(const Allocations& allocations, std::uint64_t end)
     std::fill(row_of_page_.begin() + static_cast<std::ptrdiff_t>(allocation.start / kPage),
               row_of_page_.begin() + static_cast<std::ptrdiff_t>(last) + 1, static_cast<std::uint32_t>(rows_.size()));
     rows_.push_back({allocation.start, ~std::uint64_t{0} / allocation.element_bytes + 1, allocation.first_element});
+  }
+  if (structure.traits.holds_primitives) {
+    counted_.resize(allocations.elements());
+    std::iota(counted_.begin(), counted_.end(), 0U);
+    count_leaves(structure, bvh::LeafSource::kTop);
+    for (std::uint32_t blas = 0; blas < structure.bottoms.size(); ++blas) {
+      count_leaves(structure, blas);
+    }
+  }
+}
+
+void ElementFinder::count_leaves(const bvh::Bvh& structure, std::uint32_t blas) {
+  const bool top = blas == bvh::LeafSource::kTop;
+  const bvh::Level& level = top ? structure.top : structure.bottoms[blas];
+  const bvh::MemoryMap& map = structure.memory;
+  const auto address_of = [&](std::uint32_t reference) {
+    if (top) {
+      return map.instances + std::uint64_t{reference} * bvh::kInstanceBytes;
+    }
+    const auto [index, primitive] = structure.scene.locate(blas, reference);
+    const std::size_t row = structure.scene.blases[blas].first_geometry + std::size_t{index};
+    return structure.scene.scene->geometries[row].type == trace::GeometryType::Boxes
+               ? map.geometries[row].boxes + std::uint64_t{primitive} * bvh::kBoxBytes
+               : map.geometries[row].indices + std::uint64_t{primitive} * bvh::kIndexBytes;
+  };
+  std::vector<std::uint32_t> open(level.empty() ? 0 : 1, 0);
+  std::array<bvh::ChildView, bvh::kMaxWidth> children;
+  while (!open.empty()) {
+    const std::size_t count = structure.layout->decode(level, open.back(), children);
+    open.pop_back();
+    for (const bvh::ChildView& child : std::span(children).first(count)) {
+      if (child.count == 0) {
+        open.push_back(child.index);
+      } else {
+        const std::uint64_t nodes = top ? map.top_nodes : map.bottom_nodes[blas];
+        counted_[element(nodes + std::uint64_t{child.block} * level.node_bytes)] =
+            element(address_of(level.references[child.index]));
+      }
+    }
   }
 }
 

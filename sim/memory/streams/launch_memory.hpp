@@ -9,7 +9,9 @@
 // lanes: word w of lane l is at (w · warp size + l) · 4. A thread's *home* is its place at launch, warp · warp size +
 // lane: its local memory stays there, whichever warp runs its later segments. A region of the shader binding table has
 // as many records as the largest index that the trace contains or that its rays, instances and geometries can reach.
-// Errors: Resource for too many elements.
+// Leaf blocks that hold primitives are records of the nodes' arrays; accesses to them count for what they hold, whose
+// element is in the application's array (which traversals of such layouts do not read). Errors: Resource for too many
+// elements.
 #pragma once
 
 #include <cstdint>
@@ -47,15 +49,24 @@ struct LaunchMemory {
 /// Maximum stack entries of a near-first traversal of the structure. O(nodes).
 [[nodiscard]] std::uint32_t most_stack_entries(const bvh::Bvh& structure);
 
-/// Finds the element of an address of the structure in constant time.
+/// Finds the element of an address of the structure in constant time. The address must be in an allocation of it.
 class ElementFinder {
  public:
-  ElementFinder(const Allocations& allocations, std::uint64_t end);
-  /// The address must be in an allocation below `end`.
+  ElementFinder(const Allocations& allocations, const bvh::Bvh& structure);
   [[nodiscard]] std::uint32_t element(std::uint64_t address) const {
     const Row& row = rows_[row_of_page_[address / kPage]];
     const std::uint64_t offset = address - row.start;
     return row.first_element + static_cast<std::uint32_t>(static_cast<Wide>(offset) * row.factor >> 64U);
+  }
+  /// The element that an access to the address counts for: of a leaf block that holds primitives the instance, the box,
+  /// or the (first) triangle that it holds; else `element`.
+  [[nodiscard]] std::uint32_t counted(std::uint64_t address) const {
+    const std::uint32_t at = element(address);
+    return counted_.empty() ? at : counted_[at];
+  }
+  /// Leaf blocks hold primitives (bvh/layout.hpp): no access to vertices belongs to an index triple.
+  [[nodiscard]] bool holds_primitives() const {
+    return !counted_.empty();
   }
 
  private:
@@ -66,8 +77,11 @@ class ElementFinder {
     std::uint64_t factor = 0;  ///< floor(2^64 / element bytes) + 1: exact for offsets below 2^64 / element bytes
     std::uint32_t first_element = 0;
   };
+  void count_leaves(const bvh::Bvh& structure, std::uint32_t blas);
+
   std::vector<Row> rows_;
   std::vector<std::uint32_t> row_of_page_;
+  std::vector<std::uint32_t> counted_;  ///< by element of the structure; empty: leaf blocks hold no primitives
 };
 
 }  // namespace rayreplay::memory

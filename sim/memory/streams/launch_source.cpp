@@ -182,7 +182,7 @@ class Source final : public LaunchSource {
         memory_(map_launch(trace, launch, structure,
                            static_cast<std::uint32_t>(work.thread_at.size() / options.warp_size),
                            work.loads_state.empty() ? 0 : work.state_bytes, options)),
-        elements_(memory_.allocations, structure.memory.end),
+        elements_(memory_.allocations, structure),
         table_(trace, launch, structure),
         thread_of_(work.segments->size()),
         home_(launch.data.threads(), 0),

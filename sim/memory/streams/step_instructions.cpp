@@ -76,7 +76,7 @@ class Step {
   void one(const Access* access, std::size_t lanes) {
     for (std::size_t i = 0; i < lanes; ++i) {
       const std::uint64_t address = access[i].address;
-      out_->add(owner_[i]->lane, address, elements_->element(address), owner_[i]->thread);
+      out_->add(owner_[i]->lane, address, elements_->counted(address), owner_[i]->thread);
     }
     out_->put(data_kind(access->kind), access->bytes, false);
   }
@@ -124,8 +124,8 @@ class Step {
       if (kind == AccessKind::Index) {
         face_[i] = elements_->element(access.address);
       }
-      const bool of_face = kind == AccessKind::Index || kind == AccessKind::Vertex;
-      out_->add(owner_[i]->lane, access.address, of_face ? face_[i] : elements_->element(access.address),
+      const bool of_face = kind == AccessKind::Index || (kind == AccessKind::Vertex && !elements_->holds_primitives());
+      out_->add(owner_[i]->lane, access.address, of_face ? face_[i] : elements_->counted(access.address),
                 owner_[i]->thread);
       bytes = access.bytes;
     }

@@ -2,7 +2,8 @@
 //
 // Contract: accesses of one step are grouped by kind, in the order nodes, instances, indices, vertices, boxes, stack
 // entries pushed, then popped. Within a kind, the j-th accesses of all lanes that have one are one instruction. (A
-// lane's own accesses have that order in every step; others would follow in further rounds.)
+// lane's own accesses have that order in every step; others would follow in further rounds.) Leaf blocks that hold
+// primitives are loads of kind instance, vertex or box (launch_memory.hpp); later tests of what they hold load nothing.
 #pragma once
 
 #include <cstdint>
