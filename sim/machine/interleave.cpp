@@ -37,6 +37,49 @@ void check_latencies(const Machine& machine) {
   }
 }
 
+/// Likewise.
+void check_rates(const Machine& machine) {
+  const std::pair<const char*, double> rates[] = {{"issue_per_cycle", machine.issue_per_cycle},
+                                                  {"rt_steps_per_cycle", machine.rt_steps_per_cycle},
+                                                  {"clock_mhz", machine.clock_mhz},
+                                                  {"l2_bytes_per_second", machine.l2_bytes_per_second},
+                                                  {"dram_bytes_per_second", machine.dram_bytes_per_second}};
+  const auto refuse = [&](const char* what, const char* key, std::string found, std::string expected) {
+    throw Error(ErrorKind::Usage,
+                {what, fmt::format("machine '{}', {}", machine.name, key), std::move(found), std::move(expected), ""});
+  };
+  for (const auto& [key, rate] : rates) {
+    if (!(rate > 0)) {
+      refuse("a rate of the machine is out of range", key, fmt::format("{}", rate), "above 0");
+    }
+  }
+  if (machine.issue_partitions == 0 || machine.issue_partitions > kMaxIssuePartitions) {
+    refuse("the number of partitions is out of range", "issue_partitions", fmt::format("{}", machine.issue_partitions),
+           fmt::format("1 to {}", kMaxIssuePartitions));
+  }
+  const double boxes = machine.rt_boxes_per_cycle;
+  const double triangles = machine.rt_triangles_per_cycle;
+  if (!(boxes >= 0 && triangles >= 0 && (boxes > 0) == (triangles > 0))) {
+    refuse("the rates of the ray-tracing unit contradict each other", "rt_boxes_per_cycle, rt_triangles_per_cycle",
+           fmt::format("{} and {}", boxes, triangles), "both above 0, or both 0");
+  }
+  if (!(machine.rt_step_latency_cycles >= 0 && machine.rt_step_latency_cycles <= kMaxLatencyCycles)) {
+    refuse("a latency is out of range", "rt_step_latency_cycles", fmt::format("{}", machine.rt_step_latency_cycles),
+           fmt::format("0 to {}", kMaxLatencyCycles));
+  }
+}
+
+void check_delays(const InterleaveCall& call) {
+  const std::size_t delays = call.options.start_delay.size();
+  if (delays != 0 && !call.options.work) {
+    wrong("delays of warps need their work", fmt::format("{} delays", delays), "none without work");
+  }
+  if (delays != 0 && delays != call.source.items()) {
+    wrong("the delays are those of another number of items", fmt::format("{} delays", delays),
+          fmt::format("{}", call.source.items()));
+  }
+}
+
 void check_call(const InterleaveCall& call) {
   const InterleaveOptions& options = call.options;
   if (options.resident_warps == 0 || options.resident_warps > kMaxResidentWarps) {
@@ -48,6 +91,10 @@ void check_call(const InterleaveCall& call) {
           fmt::format("at most {}", kMaxComputeCycles));
   }
   check_latencies(call.machine);
+  if (options.work) {
+    check_rates(call.machine);
+  }
+  check_delays(call);
   if (call.dispatcher.items() != call.source.items()) {
     wrong("the work plan has another number of items than the source of streams",
           fmt::format("{} items", call.dispatcher.items()), fmt::format("{}", call.source.items()));

@@ -30,6 +30,21 @@
 // issued. The L1 keeps a stored line that it has (as most recently used) and allocates none; the L2 then has the
 // written sectors. These caches decide latencies only; hit rates of real caches come from sim/memory/results.
 //
+// With `work` the interleaving is a model of time: warps compute and traverse between their accesses, memory has
+// bandwidth, and the result splits all cycles. What changes:
+//   rows       A warp does a row of work before each instruction and after the last (warp_work.hpp; its parts and their
+//              times: interleaving/work_rules.hpp). The first row begins after the warp's `start_delay`, the others
+//              when the last instruction has completed; compute_cycles come behind a row. After its last row the warp
+//              ends. An item whose rows take no time ends immediately. Wakes are handled in the order of slots, then
+//              starts.
+//   groups     An instruction whose row `follows` is ready in the cycle after the last transaction of the one before.
+//              Both are a group, which completes as one.
+//   bandwidth  A miss waits until the L2 has served the bytes of earlier misses and stores; sectors that the L2 lacks
+//              then wait in the same way for memory. The wait comes on top of the latency (memory_bandwidth.hpp).
+//   states     A resident warp is in one state in every cycle (WarpWait). A group is in LoadUnit from ready until its
+//              last transaction has issued, then in that of its farthest data until it completes: Dram, L2, Merged, or
+//              L1, which stores are too.
+//
 // The sink gets blocks by cycle, then SM; flags of loads give their outcome (transactions.hpp). `raw` gets each
 // instruction when its first transaction issues, `warp` being the item. Deterministic: the same plan, machine,
 // scheduler and source give the same interleaving on every computer and for any number of threads. O(log resident
@@ -38,8 +53,9 @@
 // Rogers, O'Connor, Aamodt, MICRO 2012 (warp schedulers); Aila and Laine, HPG 2009 (persistent threads). Errors: Usage
 // for dispatchers whose SMs or items differ from machine and source; for resident warps, latencies, outstanding misses
 // or compute cycles out of range; for geometries that do not fit the stream's lines and sectors; for missing raw
-// instructions. Resource for caches of more than 2^28 lines in all. Internal for a dispatcher that withholds items for
-// ever.
+// instructions; with `work`, for missing work, rates out of range, only one of the rates of boxes and triangles, and
+// delays of another number of items. Resource for caches of more than 2^28 lines in all and for times beyond 2^42
+// cycles. Internal for a dispatcher that withholds items for ever and for streams that break their contract.
 #pragma once
 
 #include <array>
@@ -93,14 +109,14 @@ struct MemoryTime {
 };
 
 struct InterleaveResult {
-  std::uint64_t cycles = 0;        ///< until the last instruction has completed
+  std::uint64_t cycles = 0;        ///< until the last instruction has completed; with `work` the last warp has ended
   std::uint64_t instructions = 0;  ///< warp memory instructions
   std::uint64_t transactions = 0;
   std::uint64_t items = 0;
   // Where transactions of loads were served.
   std::uint64_t l1_hits = 0, merged = 0, l2_hits = 0, dram = 0;
   std::vector<std::uint64_t> sm_instructions;  ///< by SM
-  std::vector<std::uint64_t> sm_last_cycle;    ///< by SM: completion of its last instruction
+  std::vector<std::uint64_t> sm_last_cycle;    ///< by SM: the same
   std::uint64_t stalled_cycles = 0;            ///< SM-cycles in which a load unit waited for a free outstanding miss
   std::string warp_scheduler;                  ///< resolved spec
   MemoryTime time;                             ///< with `work`

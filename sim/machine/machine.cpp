@@ -32,15 +32,23 @@ constexpr std::array kFields = {
     MachineField{"registers", &Machine::registers, 1, 1 << 24, "registers", "32-bit registers of an SM"},
     MachineField{"issue_per_cycle", &Machine::issue_per_cycle, 1e-3, 1e3, "instructions",
                  "Warp instructions that an SM starts per cycle"},
+    MachineField{"issue_partitions", &Machine::issue_partitions, 1, kMaxIssuePartitions, "partitions",
+                 "Partitions of an SM, each with its part of the issue slots and of the warps"},
     MachineField{"clock_mhz", &Machine::clock_mhz, 1, 1e5, "MHz", "Clock under load"},
     MachineField{"rt_steps_per_cycle", &Machine::rt_steps_per_cycle, 1e-3, 1e3, "visits",
                  "Node and leaf visits that an SM's ray-tracing unit starts per cycle, over all lanes"},
+    MachineField{"rt_boxes_per_cycle", &Machine::rt_boxes_per_cycle, 0, 1e3, "nodes",
+                 "Node visits among these; 0: not known, the rate of all visits counts"},
+    MachineField{"rt_triangles_per_cycle", &Machine::rt_triangles_per_cycle, 0, 1e3, "leaves",
+                 "Leaf visits among these; above 0 only together with rt_boxes_per_cycle"},
+    MachineField{"rt_rays", &Machine::rt_rays, 0, 1 << 20, "rays",
+                 "Maximum rays in flight in an SM's ray-tracing unit; 0: no limit"},
     MachineField{"rt_step_latency_cycles", &Machine::rt_step_latency_cycles, 0, 1e6, "cycles",
                  "Latency of one visit of one ray in an idle unit"},
     MachineField{"dram_bytes_per_second", &Machine::dram_bytes_per_second, 1e6, 1e15, "bytes/s",
                  "Bandwidth of the memory, whole machine"},
     MachineField{"l2_bytes_per_second", &Machine::l2_bytes_per_second, 1e6, 1e16, "bytes/s",
-                 "Bandwidth of the L2, whole machine; no model reads it by itself"},
+                 "Bandwidth of the L2, whole machine; only memory time reads it"},
     MachineField{"l1_bytes", &Machine::l1_bytes, 0, kMaxL1Bytes, "bytes",
                  "Size of the L1 that decides the latencies of an SM's loads; 0: no L1"},
     MachineField{"l1_line_bytes", &Machine::l1_line_bytes, 4, 1 << 15, "bytes", "Line size of that L1"},
@@ -194,6 +202,13 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
     throw Error(ErrorKind::Usage,
                 {"the machine withholds all of its SMs", node ? table.place(*node) : source,
                  fmt::format("{}", machine.withheld_sms), fmt::format("less than sms = {}", machine.sms), ""});
+  }
+  if ((machine.rt_boxes_per_cycle > 0) != (machine.rt_triangles_per_cycle > 0)) {
+    const char* const given = machine.rt_boxes_per_cycle > 0 ? "rt_boxes_per_cycle" : "rt_triangles_per_cycle";
+    const toml::node* node = document.get(given);
+    throw Error(ErrorKind::Usage,
+                {"only one of the rates of the ray-tracing unit is given", node ? table.place(*node) : source,
+                 fmt::format("only {}", given), "rt_boxes_per_cycle and rt_triangles_per_cycle, or none of them", ""});
   }
   return machine;
 }

@@ -1,11 +1,11 @@
 // A machine: the GPU's parameters of the time model (MODELS.md §12; docs/machines.md lists every key).
 //
 // Contract: read from TOML. Every key has a default (together a typical current machine). Unknown keys are Usage errors
-// with file, line and the nearest known key; so are numbers out of range (no SMs, a clock of 0). Shipped machines are
-// files of machines/, compiled in: `load_machine` takes the name of one or the path of a file. Figures are per SM
-// (NVIDIA's SM, Intel's Xe core, AMD's work-group processor) unless noted. Each shipped figure has its source in a
-// comment of its file, and its origin (origin.hpp) in the table [origins]: lists of keys by origin. A key of a file
-// without one has the origin given; a key that the file lacks, assumed.
+// with file, line and the nearest known key; so are numbers out of range (no SMs, a clock of 0) and keys that
+// contradict each other. Shipped machines are files of machines/, compiled in: `load_machine` takes the name of one or
+// the path of a file. Figures are per SM (NVIDIA's SM, Intel's Xe core, AMD's work-group processor) unless noted. Each
+// shipped figure has its source in a comment of its file, and its origin (origin.hpp) in the table [origins]: lists of
+// keys by origin. A key of a file without one has the origin given; a key that the file lacks, assumed.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ namespace rayreplay::machine {
 
 inline constexpr double kMaxL1Bytes = 1 << 30;
 inline constexpr double kMaxL2Bytes = 1e12;
+inline constexpr std::uint32_t kMaxIssuePartitions = 64;
 
 struct Machine {
   std::string name = "generic";
@@ -29,13 +30,17 @@ struct Machine {
   std::string architecture;
   std::uint32_t sms = 32;
   std::uint32_t warp_size = 32;
-  std::uint32_t resident_warps = 48;  ///< limit of an SM
-  std::uint32_t registers = 65536;    ///< 32-bit, of an SM
-  double issue_per_cycle = 4;         ///< warp instructions that an SM starts per cycle
-  double clock_mhz = 1500;            ///< under load
-  double rt_steps_per_cycle = 1;    ///< node visits (one wide node's boxes, or one leaf) that an SM's ray-tracing unit
-                                    ///< starts per cycle, summed over its lanes
-  bool software_traversal = false;  ///< no such unit: visits take issue slots, at that rate with all lanes busy
+  std::uint32_t resident_warps = 48;   ///< limit of an SM
+  std::uint32_t registers = 65536;     ///< 32-bit, of an SM
+  double issue_per_cycle = 4;          ///< warp instructions that an SM starts per cycle
+  std::uint32_t issue_partitions = 4;  ///< of an SM: each starts its part of them for its own warps
+  double clock_mhz = 1500;             ///< under load
+  double rt_steps_per_cycle = 1;  ///< node visits (one wide node's boxes, or one leaf) that an SM's ray-tracing unit
+                                  ///< starts per cycle, summed over its lanes
+  double rt_boxes_per_cycle = 0;  ///< nodes of these that the unit starts per cycle; 0: not known, visits count
+  double rt_triangles_per_cycle = 0;     ///< leaves; given with the nodes, or not at all
+  std::uint32_t rt_rays = 0;             ///< in flight in the unit at most; 0: no limit
+  bool software_traversal = false;       ///< no such unit: visits take issue slots, at that rate with all lanes busy
   double rt_step_latency_cycles = 40;    ///< of one ray's visit, without contention
   double dram_bytes_per_second = 448e9;  ///< of the whole machine
   double l2_bytes_per_second = 1500e9;   ///< of the whole machine

@@ -18,8 +18,8 @@
 
 namespace rayreplay::machine {
 
-/// `make_policy(sm)`: the policy of an SM. Arguments were checked (interleave.cpp).
-template <class MakePolicy>
+/// `make_policy(sm)`: the policy of an SM; `kWork`: InterleaveOptions::work. Arguments were checked (interleave.cpp).
+template <class MakePolicy, bool kWork>
 class InterleaveEngine {
   using Policy = decltype(std::declval<MakePolicy>()(std::uint32_t{}));
 
@@ -49,9 +49,11 @@ class InterleaveEngine {
 
  private:
   [[nodiscard]] auto start() {
-    return [this](std::uint32_t sm, std::uint32_t slot) {
+    return [this](std::uint32_t sm, std::uint32_t slot, bool is_ready) {
       policies_[sm].started(slot);
-      policies_[sm].ready(slot);
+      if (!kWork || is_ready) {
+        policies_[sm].ready(slot);
+      }
     };
   }
 
@@ -75,6 +77,9 @@ class InterleaveEngine {
           return;
         }
         state_.filled(unit, cycle);
+      }
+      if constexpr (kWork) {
+        admit(unit, policy, cycle);
       }
       if (can_issue(unit, policy)) {
         issue(unit, policy, cycle);
@@ -109,20 +114,36 @@ class InterleaveEngine {
   }
 
   void awake(SmUnit& unit, Policy& policy, std::uint32_t slot, std::uint64_t cycle) {
-    const WarpState& warp = state_.warp(unit, slot);
-    if (warp.next == warp.end) {
+    using Next = WorkRules::Next;
+    const Next next = kWork ? state_.go_on(unit, slot, cycle) : state_.has_ended(unit, slot) ? Next::Ends : Next::Ready;
+    if (next == Next::Ends) {
       policy.ended(slot);
       state_.end_warp(unit, slot, cycle);
-    } else {
+    } else if (!kWork || next == Next::Ready) {
       policy.ready(slot);
+    }
+  }
+
+  /// Warps whose rays fit into the ray-tracing unit leave its queue.
+  void admit(SmUnit& unit, Policy& policy, std::uint64_t cycle) {
+    for (std::uint32_t slot = state_.admit(unit, cycle); slot != SmUnit::kNone; slot = state_.admit(unit, cycle)) {
+      if (state_.go_on(unit, slot, cycle) == WorkRules::Next::Ready) {
+        policy.ready(slot);
+      }
     }
   }
 
   void issue(SmUnit& unit, Policy& policy, std::uint64_t cycle) {
     if (!unit.holds) {
-      state_.begin_instruction(unit, policy.choose());
+      const std::uint32_t slot = policy.choose();
+      state_.hold(unit, slot);
+      if (!kWork) {
+        state_.begin_group(unit, slot);
+      }
     }
-    state_.issue(unit, cycle);
+    if (state_.issue(unit, cycle) && kWork) {
+      policy.ready(unit.slot);  // for the next cycle: this one's choice is made
+    }
   }
 
   using Stop = std::pair<std::uint64_t, std::uint32_t>;  // cycle, SM
@@ -135,7 +156,8 @@ class InterleaveEngine {
 
 template <class MakePolicy>
 InterleaveResult interleave_with(const InterleaveCall& call, MakePolicy make_policy) {
-  return InterleaveEngine<MakePolicy>(call, make_policy).run();
+  return call.options.work ? InterleaveEngine<MakePolicy, true>(call, make_policy).run()
+                           : InterleaveEngine<MakePolicy, false>(call, make_policy).run();
 }
 
 }  // namespace rayreplay::machine

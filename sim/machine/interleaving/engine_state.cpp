@@ -29,15 +29,15 @@ EngineState::EngineState(const InterleaveCall& call)
       map_(call.source.coalescing(), l1_geometry_, l2_geometry_, "machine '" + call.machine.name + "'"),
       resident_(call.options.resident_warps),
       l1_latency_(call.machine.l1_latency_cycles),
-      l2_latency_(call.machine.l2_latency_cycles),
-      dram_latency_(call.machine.dram_latency_cycles),
+      sector_bytes_(call.source.coalescing().sector_bytes),
       has_l1_(l1_geometry_.bytes != 0),
       has_l2_(l2_geometry_.bytes != 0),
+      bandwidth_(call.machine, has_l2_, call.options.work),
       streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
       length_(window_cycles(call.machine, has_l2_, call.dispatcher.signals())),
       supply_(call.source, call.dispatcher,
               std::max(kMinAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
-              call.options.raw != nullptr),
+              call.options.raw != nullptr, call.options.work),
       warps_(std::size_t{call.machine.sms} * call.options.resident_warps),
       streams_(warps_.size()),
       l2_(l2_geometry_),
@@ -45,9 +45,16 @@ EngineState::EngineState(const InterleaveCall& call)
   for (auto& stream : streams_) {
     stream = std::make_unique<memory::WarpStream>();
   }
+  if (call.options.work) {
+    rules_.emplace(call.machine, call.options.compute_cycles);
+    progress_.resize(warps_.size());
+  }
   units.reserve(call.machine.sms);
   for (std::uint32_t sm = 0; sm < call.machine.sms; ++sm) {
     units.emplace_back(sm, l1_geometry_, call.machine.outstanding_misses);
+    if (rules_) {
+      units[sm].work = rules_->idle_sm();
+    }
     if (sm < call.dispatcher.first_sm()) {
       units[sm].vacant = false;
       units[sm].time = SmUnit::kNever;
@@ -60,7 +67,20 @@ EngineState::EngineState(const InterleaveCall& call)
   block_.transactions.reserve(kBlockTransactions);
 }
 
-void EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
+WorkRules::Next EngineState::begin_work(SmUnit& unit, std::uint32_t slot, const memory::WarpStream& stream,
+                                        std::uint64_t cycle) {
+  const std::uint32_t id = unit.sm * resident_ + slot;
+  progress_[id] = {.row = stream.work.data(), .last = stream.transactions.empty()};
+  const std::uint32_t delay = call_.options.start_delay.empty() ? 0 : call_.options.start_delay[warps_[id].item];
+  if (delay == 0) {
+    return go_on(unit, slot, cycle);
+  }
+  unit.work.spend(WarpWait::Reorder, cycle, cycle + delay);
+  unit.wake_at(cycle + delay, slot);
+  return WorkRules::Next::Waits;
+}
+
+bool EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
   WarpState& warp = this->warp(unit, unit.slot);
   const memory::Transaction& transaction = *warp.next;
   if ((transaction.flags & memory::kStore) != 0) {
@@ -71,7 +91,7 @@ void EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
     unit.issued.back().transaction.flags = transaction.flags & (memory::kStore | memory::kFirst);
     warp.completes = std::max(warp.completes, cycle + 1);
   } else if (!load(unit, warp, transaction, cycle)) {
-    return;
+    return false;
   }
   if ((transaction.flags & memory::kFirst) != 0) {
     ++unit.instructions;
@@ -86,14 +106,26 @@ void EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
   }
   ++warp.next;
   bring_near(warp.next + 4);  // the stream's next cache line, for a later cycle
-  if (warp.next == warp.end || (warp.next->flags & memory::kFirst) != 0) {
-    unit.holds = false;
-    if (warp.waits) {
-      unit.ended.push_back(unit.slot);
-    } else {
-      completed(unit, warp, unit.slot);
+  if (warp.next != warp.end && (warp.next->flags & memory::kFirst) == 0) {
+    return false;
+  }
+  unit.holds = false;
+  if (rules_) {
+    WarpProgress& progress = progress_[unit.sm * resident_ + unit.slot];
+    progress.issued = cycle;
+    progress.started = true;
+    progress.last = warp.next == warp.end;
+    ++progress.row;
+    if (progress.row->follows) {
+      return true;
     }
   }
+  if (warp.waits) {
+    unit.ended.push_back(unit.slot);
+  } else {
+    completed(unit, warp, unit.slot);
+  }
+  return false;
 }
 
 bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction& transaction, std::uint64_t cycle) {
@@ -107,6 +139,7 @@ bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction&
     if (line->waits(wanted, cycle)) {
       ++unit.merged;
       flags |= memory::kTimedMerged;
+      served_by(unit, WarpWait::Merged, unit.slot);
       if ((line->returns & SmUnit::kLater) != 0) {
         unit.waiters.push_back({static_cast<std::uint32_t>(line->returns), unit.slot});
         warp.waits = true;
@@ -122,7 +155,7 @@ bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction&
       return false;
     }
     miss = static_cast<std::uint32_t>(unit.misses.size());
-    unit.misses.push_back({0, 0, 0, has_l1_ ? map_.units(missing) : transaction.sectors, MissReturns::From::L2});
+    unit.misses.push_back({0, 0, 0, has_l1_ ? map_.units(missing) : transaction.sectors, MissReturns::From::L2, false});
     if (has_l1_) {
       if (line == nullptr) {
         line = &unit.l1.insert(transaction.line);
@@ -157,7 +190,23 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   return false;
 }
 
-void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) const {
+/// Data of the warp's group comes from there.
+void EngineState::served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot) {
+  if (rules_) {
+    WarpWait& served = progress_[unit.sm * resident_ + slot].served;
+    served = std::max(served, where);
+  }
+}
+
+void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) {
+  if (rules_) {
+    WarpProgress& progress = progress_[unit.sm * resident_ + slot];
+    progress.part = WorkPart::Tests;
+    unit.work.spend(WarpWait::LoadUnit, progress.since, progress.issued);
+    unit.work.spend(progress.served, progress.issued, warp.completes);
+    unit.wake_at(warp.completes, slot);
+    return;
+  }
   unit.last_cycle = std::max(unit.last_cycle, warp.completes);
   const bool last = warp.next == warp.end;
   unit.wake_at(last ? warp.completes : warp.completes + call_.options.compute_cycles, slot);
@@ -167,6 +216,9 @@ std::uint64_t EngineState::open_window() {
   window_ = SmUnit::kNever;
   for (const SmUnit& unit : units) {
     window_ = std::min(window_, unit.time);
+  }
+  if (rules_ && window_ != SmUnit::kNever && window_ > kMaxCycles) {
+    throw_too_long("the launch takes too long", static_cast<double>(window_), static_cast<double>(kMaxCycles));
   }
   return window_;
 }
@@ -235,29 +287,34 @@ void EngineState::prefetch_lines(const SmUnit::Issued& issued) const {
 /// The effect on the L2.
 void EngineState::serve(SmUnit::Issued& issued) {
   memory::Transaction& transaction = issued.transaction;
+  const std::uint64_t cycle = window_ + issued.offset;
   if ((transaction.flags & memory::kStore) != 0) {
-    store(transaction);
+    store(transaction, cycle);
     return;
   }
   if (issued.miss == SmUnit::kNone) {
     return;
   }
   SmUnit::Miss& miss = units[transaction.sm].misses[issued.miss];
-  const std::uint64_t cycle = window_ + issued.offset;
-  const Served served = ask_l2(transaction.line, miss.units, cycle);
-  if (served.hit) {
+  const MemoryBandwidth::Returns returns = bandwidth_.ask(cycle, bytes_of(miss.units));
+  const Served served = ask_l2(transaction.line, miss.units, cycle, returns);
+  const bool hit = served.missing == 0;
+  if (hit) {
     ++result_.l2_hits;
     transaction.flags |= memory::kTimedL2Hit;
   } else {
     ++result_.dram;
+    bandwidth_.fetch(served.missing);
   }
   miss.returns = served.returns;
-  miss.from = served.returns != cycle + (served.hit ? l2_latency_ : dram_latency_) ? MissReturns::From::Earlier
-              : served.hit                                                         ? MissReturns::From::L2
-                                                                                   : MissReturns::From::Memory;
+  miss.in_memory = !hit;
+  miss.from = served.returns != (hit ? returns.from_l2 : returns.from_memory) ? MissReturns::From::Earlier
+              : hit                                                           ? MissReturns::From::L2
+                                                                              : MissReturns::From::Memory;
 }
 
-void EngineState::store(const memory::Transaction& transaction) {
+void EngineState::store(const memory::Transaction& transaction, std::uint64_t cycle) {
+  bandwidth_.store(cycle, bytes_of(transaction.sectors));
   if (!has_l2_) {
     return;
   }
@@ -271,11 +328,12 @@ void EngineState::store(const memory::Transaction& transaction) {
   });
 }
 
-EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units_asked, std::uint64_t cycle) {
+EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units_asked, std::uint64_t cycle,
+                                        MemoryBandwidth::Returns returns) {
   if (!has_l2_) {
-    return {.returns = cycle + dram_latency_, .hit = false};
+    return {.returns = returns.from_memory, .missing = bytes_of(units_asked)};
   }
-  Served served{.returns = 0, .hit = true};
+  Served served{.returns = 0, .missing = 0};
   map_.each_l2_line(line_number, units_asked, [&](std::uint64_t number, std::uint8_t sectors) {
     TimingCache::Line* line = l2_.find(number);
     const auto missing = static_cast<std::uint8_t>(line == nullptr ? sectors : sectors & ~line->sectors);
@@ -283,14 +341,14 @@ EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t 
       served.returns = std::max(served.returns, line->returns);
     }
     if (missing != 0) {
-      served.hit = false;
+      served.missing += static_cast<std::uint32_t>(std::popcount(missing)) * l2_geometry_.sector();
       if (line == nullptr) {
         line = &l2_.insert(number);
       }
-      line->ask(missing, cycle + dram_latency_, cycle);
+      line->ask(missing, returns.from_memory, cycle);
     }
   });
-  served.returns = std::max(served.returns, cycle + (served.hit ? l2_latency_ : dram_latency_));
+  served.returns = std::max(served.returns, served.missing == 0 ? returns.from_l2 : returns.from_memory);
   return served;
 }
 
@@ -342,15 +400,19 @@ void EngineState::settle(SmUnit& unit) {
     }
     unit.returns.add(miss.returns, miss.from);
   }
+  std::uint32_t next_miss = 0;
   for (const SmUnit::Waiter& waiter : unit.waiters) {
     WarpState& warp = this->warp(unit, waiter.slot);
-    warp.completes = std::max(warp.completes, unit.misses[waiter.miss].returns);
+    const SmUnit::Miss& miss = unit.misses[waiter.miss];
+    warp.completes = std::max(warp.completes, miss.returns);
+    warp.waits = false;  // what its instruction or group has still to issue may wait again
+    if (waiter.miss == next_miss) {
+      served_by(unit, miss.in_memory ? WarpWait::Dram : WarpWait::L2, waiter.slot);
+      ++next_miss;
+    }
   }
   for (const std::uint32_t slot : unit.ended) {
     completed(unit, warp(unit, slot), slot);
-  }
-  if (unit.holds) {
-    warp(unit, unit.slot).waits = false;  // the rest of the instruction may wait again
   }
   if (unit.open) {
     unit.open = false;
@@ -366,6 +428,25 @@ void EngineState::settle(SmUnit& unit) {
   unit.raw.clear();
 }
 
+/// Memory time: the split of each SM's cycles, and the totals of all servers.
+void EngineState::add_time() {
+  constexpr auto kTicksOfCycle = static_cast<double>(kTicks);
+  std::uint64_t issue = 0, ray_unit = 0;
+  for (SmUnit& unit : units) {
+    SmTime& time = unit.work.time;
+    time.barrier = unit.last_cycle - time.busy;
+    time.idle = result_.cycles - unit.last_cycle;
+    result_.time.sms.push_back(time);
+    ray_unit += unit.work.ray_unit.served();
+    for (const Server& partition : unit.work.partitions) {
+      issue += partition.served();
+    }
+  }
+  result_.time.issue_cycles = static_cast<double>(issue) / kTicksOfCycle;
+  result_.time.ray_unit_cycles = static_cast<double>(ray_unit) / kTicksOfCycle;
+  bandwidth_.add_to(result_.time);
+}
+
 InterleaveResult EngineState::finish() {
   if (!block_.transactions.empty()) {
     hand_over();
@@ -378,6 +459,9 @@ InterleaveResult EngineState::finish() {
     result_.cycles = std::max(result_.cycles, unit.last_cycle);
     result_.sm_instructions.push_back(unit.instructions);
     result_.sm_last_cycle.push_back(unit.last_cycle);
+  }
+  if (rules_) {
+    add_time();
   }
   return std::move(result_);
 }

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -20,8 +22,10 @@
 #include "base/report_progress.hpp"
 #include "sim/machine/interleaving/bring_near.hpp"
 #include "sim/machine/interleaving/item_supply.hpp"
+#include "sim/machine/interleaving/memory_bandwidth.hpp"
 #include "sim/machine/interleaving/sector_map.hpp"
 #include "sim/machine/interleaving/sm_unit.hpp"
+#include "sim/machine/interleaving/work_rules.hpp"
 #include "sim/machine/warp_scheduler.hpp"
 
 namespace rayreplay::machine {
@@ -33,7 +37,7 @@ class EngineState {
   [[nodiscard]] bool has_shared(std::uint64_t cycle) const {
     return call_.dispatcher.has_shared(cycle);
   }
-  /// Fills free slots with the SM's own items; calls start(sm, slot) for those with instructions.
+  /// Fills free slots with the SM's own items; calls start(sm, slot, is ready) for those that take the slot.
   template <class Start>
   void fill_own(SmUnit& unit, std::uint64_t cycle, Start start) {
     while (unit.free_slots.any()) {
@@ -72,6 +76,11 @@ class EngineState {
     unit.release = unit.free_slots.any() ? call_.dispatcher.next_release(unit.sm, cycle) : SmUnit::kNever;
   }
 
+  /// It has no more instructions.
+  [[nodiscard]] bool has_ended(const SmUnit& unit, std::uint32_t slot) const {
+    const WarpState& one = warps_[unit.sm * resident_ + slot];
+    return one.next == one.end;
+  }
   [[nodiscard]] WarpState& warp(const SmUnit& unit, std::uint32_t slot) {
     return warps_[unit.sm * resident_ + slot];
   }
@@ -79,22 +88,59 @@ class EngineState {
     unit.free_slots.insert(slot);
     --unit.running;
     unit.vacant = true;
+    if (rules_) {
+      unit.last_cycle = cycle;
+      if (unit.running == 0) {
+        unit.work.time.busy += cycle - unit.work.busy_since;
+      }
+    }
     end_item(warp(unit, slot).item, unit.sm, cycle);
   }
-  void begin_instruction(SmUnit& unit, std::uint32_t slot) {
-    WarpState& one = warp(unit, slot);
-    one.completes = 0;
-    one.waits = false;
+  /// The warp's instruction takes the load unit.
+  static void hold(SmUnit& unit, std::uint32_t slot) {
     unit.slot = slot;
     unit.holds = true;
   }
-  /// Prefetches the transactions that its warps will read in this window.
-  void prefetch(const SmUnit& unit) const {
-    unit.each_wake_before(window_end(),
-                          [&](std::uint32_t slot) { bring_near(warps_[unit.sm * resident_ + slot].next); });
+  void begin_group(const SmUnit& unit, std::uint32_t slot) {
+    WarpState& one = warp(unit, slot);
+    one.completes = 0;
+    one.waits = false;
   }
-  /// Issues the next transaction of the instruction that holds the load unit, unless the SM must wait for a miss.
-  void issue(SmUnit& unit, std::uint64_t cycle);
+  /// Prefetches the transactions and rows of work that its warps will read in this window.
+  void prefetch(const SmUnit& unit) const {
+    unit.each_wake_before(window_end(), [&](std::uint32_t slot) {
+      const std::uint32_t id = unit.sm * resident_ + slot;
+      bring_near(warps_[id].next);
+      if (rules_) {
+        bring_near(progress_[id].row);
+      }
+    });
+  }
+  /// Issues the next transaction of the instruction that holds the load unit, unless the SM must wait for a miss. True
+  /// if the warp's next instruction follows it and is ready.
+  bool issue(SmUnit& unit, std::uint64_t cycle);
+
+  // With work.
+  [[nodiscard]] WorkRules::Next go_on(SmUnit& unit, std::uint32_t slot, std::uint64_t cycle) {
+    const WorkRules::Next next = rules_->go_on(unit, progress_[unit.sm * resident_ + slot], slot, cycle);
+    if (next == WorkRules::Next::Ready) {
+      begin_group(unit, slot);
+    }
+    return next;
+  }
+  /// Admits the first warp in the queue of the ray-tracing unit, if there is one and it fits; its slot, or kNone.
+  [[nodiscard]] std::uint32_t admit(SmUnit& unit, std::uint64_t cycle) {
+    if (unit.work.ray_queue.empty()) {
+      return SmUnit::kNone;
+    }
+    const std::uint32_t slot = unit.work.ray_queue.front();
+    WarpProgress& first = progress_[unit.sm * resident_ + slot];
+    if (!rules_->admits(unit, first)) {
+      return SmUnit::kNone;
+    }
+    WorkRules::admit(unit, first, cycle);
+    return slot;
+  }
 
   /// The first cycle with an event; kNever.
   [[nodiscard]] std::uint64_t open_window();
@@ -110,7 +156,7 @@ class EngineState {
   /// The L2 request for sectors that the L1 lacks.
   struct Served {
     std::uint64_t returns;
-    bool hit;
+    std::uint32_t missing;  ///< bytes that the L2 lacks
   };
 
   /// The SM must have a free slot.
@@ -134,14 +180,22 @@ class EngineState {
                   .end = stream.transactions.data() + stream.transactions.size(),
                   .request = stream.requests.empty() ? nullptr : stream.requests.data(),
                   .item = item};
-    if (stream.transactions.empty()) {
+    const WorkRules::Next next = rules_                        ? begin_work(unit, slot, stream, cycle)
+                                 : stream.transactions.empty() ? WorkRules::Next::Ends
+                                                               : WorkRules::Next::Ready;
+    if (next == WorkRules::Next::Ends) {
       end_item(item, unit.sm, cycle);
       return;
     }
+    if (rules_ && unit.running == 0) {
+      unit.work.busy_since = cycle;
+    }
     unit.free_slots.erase(slot);
     ++unit.running;
-    start(unit.sm, slot);
+    start(unit.sm, slot, next == WorkRules::Next::Ready);
   }
+  /// The warp's first row, or the delay before it.
+  WorkRules::Next begin_work(SmUnit& unit, std::uint32_t slot, const memory::WarpStream& stream, std::uint64_t cycle);
   /// Items that this end releases on other SMs start after this window.
   void end_item(std::uint32_t item, std::uint32_t sm, std::uint64_t cycle) {
     releases_.clear();
@@ -165,24 +219,33 @@ class EngineState {
   void prefetch_places(const SmUnit::Issued& issued) const;
   void prefetch_lines(const SmUnit::Issued& issued) const;
   void serve(SmUnit::Issued& issued);
-  void store(const memory::Transaction& transaction);
-  Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle);
+  void store(const memory::Transaction& transaction, std::uint64_t cycle);
+  Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle, MemoryBandwidth::Returns returns);
+  [[nodiscard]] std::uint32_t bytes_of(std::uint8_t sectors) const {
+    return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_bytes_;
+  }
   void emit(const SmUnit::Issued& issued, std::uint32_t index);
   void hand_over();
+  void add_time();
   void settle(SmUnit& unit);
-  void completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot) const;
+  void served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot);
+  void completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot);
 
   InterleaveCall call_;
   memory::CacheGeometry l1_geometry_, l2_geometry_;
   SectorMap map_;
   std::uint32_t resident_;
-  std::uint64_t l1_latency_, l2_latency_, dram_latency_;
+  std::uint64_t l1_latency_;
+  std::uint32_t sector_bytes_;  ///< of the stream
   bool has_l1_, has_l2_;
+  std::optional<WorkRules> rules_;  ///< with work
+  MemoryBandwidth bandwidth_;
   bool streams_outlive_;  ///< streams of ended warps are kept until the window is closed
   std::uint64_t window_ = 0, length_;
   ItemSupply supply_;
   std::vector<Release> releases_;
-  std::vector<WarpState> warps_;  ///< SM · resident warps + slot
+  std::vector<WarpState> warps_;        ///< SM · resident warps + slot
+  std::vector<WarpProgress> progress_;  ///< as warps_, with work
   using Streams = std::vector<std::unique_ptr<memory::WarpStream>>;
   Streams streams_;  ///< of resident warps
   Streams retired_, spare_;

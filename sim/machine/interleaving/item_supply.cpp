@@ -9,6 +9,30 @@
 #include "base/error.hpp"
 
 namespace rayreplay::machine {
+namespace {
+
+/// Rows that follow are empty otherwise, and lie between instructions; rays begin when the warp's earlier ones have
+/// ended, and all end. Otherwise warps could wait for the ray-tracing unit for ever.
+bool is_sound(const std::vector<memory::WarpWork>& work) {
+  std::uint32_t rays = 0;
+  for (const memory::WarpWork& row : work) {
+    const bool is_outer = &row == &work.front() || &row == &work.back();
+    if (row.follows && (is_outer || row != memory::WarpWork{.follows = true})) {
+      return false;
+    }
+    if (row.rays_end > rays) {
+      return false;
+    }
+    rays -= row.rays_end;
+    if (row.rays_begin != 0 && rays != 0) {
+      return false;
+    }
+    rays += row.rays_begin;
+  }
+  return rays == 0;
+}
+
+}  // namespace
 
 void ItemSupply::take(std::uint32_t item, memory::WarpStream& stream) {
   auto found = kept_.find(item);
@@ -53,6 +77,19 @@ void ItemSupply::check(const memory::WarpStream& stream, std::uint32_t item) con
     throw Error(ErrorKind::Usage, {"the raw instructions of a warp are wanted, but not kept",
                                    fmt::format("item {}", item), fmt::format("{} rows", stream.raw.rows.size()),
                                    fmt::format("{}, one an instruction", stream.instructions()), "set keep_raw"});
+  }
+  if (!work_) {
+    return;
+  }
+  if (stream.work.empty()) {
+    throw Error(ErrorKind::Usage, {"the work of a warp is wanted, but not kept", fmt::format("item {}", item), "",
+                                   "a row of work before each instruction and after the last", ""});
+  }
+  if (stream.work.size() != stream.instructions() + 1 || !is_sound(stream.work)) {
+    throw Error(ErrorKind::Internal,
+                {"the work of a warp breaks its contract", fmt::format("item {}", item),
+                 fmt::format("{} rows for {} instructions", stream.work.size(), stream.instructions()),
+                 "one row before each instruction and after the last, whose rays begin and end", ""});
   }
 }
 

@@ -3,7 +3,7 @@
 // Contract: `take` moves the stream of an item out; each item is taken and generated once. A stream that is missing
 // triggers one call of the source for those items that will be taken next, so that many are generated in parallel.
 // Memory: the streams generated and not taken. Errors: Internal for streams that break their contract; Usage for
-// missing raw instructions.
+// missing raw instructions or work.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace rayreplay::machine {
 class ItemSupply {
  public:
   /// `ahead`: items generated ahead, about. Source and dispatcher must outlive this object.
-  ItemSupply(memory::WarpSource& source, const Dispatcher& dispatcher, std::size_t ahead, bool raw)
-      : source_(&source), dispatcher_(&dispatcher), ahead_(ahead), raw_(raw) {}
+  ItemSupply(memory::WarpSource& source, const Dispatcher& dispatcher, std::size_t ahead, bool raw, bool work)
+      : source_(&source), dispatcher_(&dispatcher), ahead_(ahead), raw_(raw), work_(work) {}
 
   /// The stream of an item that the dispatcher has just given.
   void take(std::uint32_t item, memory::WarpStream& stream);
@@ -31,7 +31,7 @@ class ItemSupply {
   memory::WarpSource* source_;
   const Dispatcher* dispatcher_;
   std::size_t ahead_;
-  bool raw_;
+  bool raw_, work_;                                             ///< wanted
   std::unordered_map<std::uint32_t, memory::WarpStream> kept_;  ///< by item
   std::vector<std::uint32_t> items_;                            ///< of one call of the source
   std::vector<memory::WarpStream> streams_;                     ///< of one call of the source

@@ -8,6 +8,7 @@
 
 #include "sim/machine/interleaving/miss_returns.hpp"
 #include "sim/machine/interleaving/slot_set.hpp"
+#include "sim/machine/interleaving/sm_work.hpp"
 #include "sim/machine/interleaving/timing_cache.hpp"
 #include "sim/memory/streams/transactions.hpp"
 
@@ -17,7 +18,7 @@ struct WarpState {
   const memory::Transaction* next = nullptr;  ///< of its stream; flags mark the start of an instruction
   const memory::Transaction* end = nullptr;
   const memory::Request* request = nullptr;  ///< the next transaction's first request; null: none are kept
-  std::uint64_t completes = 0;               ///< completion of its last instruction, as far as known
+  std::uint64_t completes = 0;               ///< completion of its last instruction (group), as far as known
   bool waits = false;                        ///< for transactions that complete after the window
   std::uint32_t item = 0;
   std::uint32_t row = 0;  ///< of the next instruction
@@ -40,6 +41,7 @@ struct SmUnit {
     std::uint32_t l1_line;  ///< its place in the L1
     std::uint8_t units;     ///< requested from the L2
     MissReturns::From from;
+    bool in_memory;  ///< the L2 lacked some
   };
   struct Waiter {
     std::uint32_t miss, slot;
@@ -70,11 +72,12 @@ struct SmUnit {
   SlotSet free_slots;
   TimingCache l1;
   MissReturns returns;
+  SmWork work;
 
   // For the current window.
   std::vector<Issued> issued;
   std::vector<Miss> misses;
-  std::vector<Waiter> waiters;
+  std::vector<Waiter> waiters;                   ///< the first of each miss is its own
   std::vector<std::uint32_t> ended;              ///< slots of instructions that wait for misses
   std::vector<const memory::Request*> requests;  ///< of issued; empty: none are kept
   std::vector<Raw> raw;                          ///< of issued that are first; empty: not wanted

@@ -1,0 +1,80 @@
+// When misses return: latencies, and the queues for the bandwidth of L2 and memory.
+//
+// Contract: requests come in the order in which the L2 is asked (cycle, then SM). Each takes its bytes' time of the
+// L2's server, and what the L2 lacks takes its bytes' time of the memory's. Only the wait for a server delays a return;
+// a server's time for the request itself is part of the latency. Stores take bandwidth and nobody waits for them; the
+// L2's write-backs are not modelled. Without an L2 memory serves all. Without `limited` no request waits.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/machine/interleave.hpp"
+#include "sim/machine/interleaving/server.hpp"
+#include "sim/machine/machine.hpp"
+
+namespace rayreplay::machine {
+
+class MemoryBandwidth {
+ public:
+  MemoryBandwidth(const Machine& machine, bool has_l2, bool limited)
+      : limited_(limited),
+        has_l2_(has_l2),
+        l2_latency_(machine.l2_latency_cycles),
+        dram_latency_(machine.dram_latency_cycles),
+        l2_per_cycle_(machine.l2_bytes_per_second / (machine.clock_mhz * 1e6)),
+        dram_per_cycle_(machine.dram_bytes_per_second / (machine.clock_mhz * 1e6)) {}
+
+  struct Returns {
+    std::uint64_t from_l2, from_memory;
+  };
+  /// A miss that asks for `bytes` in this cycle. One is asked at a time: `fetch` is about the last.
+  [[nodiscard]] Returns ask(std::uint64_t cycle, std::uint32_t bytes) {
+    if (!limited_) {
+      return {cycle + l2_latency_, cycle + dram_latency_};
+    }
+    arrives_ = has_l2_ ? take_l2(cycle, bytes) : ticks_of(cycle);
+    return {floor_cycle(arrives_) + l2_latency_, floor_cycle(dram_.first(arrives_)) + dram_latency_};
+  }
+  /// Memory serves so many bytes of the miss that asked last.
+  void fetch(std::uint32_t bytes) {
+    if (limited_) {
+      take_dram(arrives_, bytes);
+    }
+  }
+  void store(std::uint64_t cycle, std::uint32_t bytes) {
+    if (!limited_) {
+      return;
+    }
+    if (has_l2_) {
+      (void)take_l2(cycle, bytes);
+    } else {
+      take_dram(ticks_of(cycle), bytes);
+    }
+  }
+  /// Adds bytes and services.
+  void add_to(MemoryTime& time) const {
+    time.l2_bytes += l2_bytes_;
+    time.dram_bytes += dram_bytes_;
+    time.l2_cycles += static_cast<double>(l2_.served()) / static_cast<double>(kTicks);
+    time.dram_cycles += static_cast<double>(dram_.served()) / static_cast<double>(kTicks);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t take_l2(std::uint64_t cycle, std::uint32_t bytes) {
+    l2_bytes_ += bytes;
+    return l2_.take(ticks_of(cycle), service_of(bytes / l2_per_cycle_)).begins;
+  }
+  void take_dram(std::uint64_t arrives, std::uint32_t bytes) {
+    dram_bytes_ += bytes;
+    (void)dram_.take(arrives, service_of(bytes / dram_per_cycle_));
+  }
+
+  bool limited_, has_l2_;
+  std::uint64_t l2_latency_, dram_latency_;
+  double l2_per_cycle_, dram_per_cycle_;  ///< bytes
+  Server l2_, dram_;
+  std::uint64_t arrives_ = 0;  ///< at memory, of the miss that asked last
+  std::uint64_t l2_bytes_ = 0, dram_bytes_ = 0;
+};
+
+}  // namespace rayreplay::machine
