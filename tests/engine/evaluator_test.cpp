@@ -295,7 +295,8 @@ TEST(Evaluator, MemoryTimeIsThatOfTheCacheCommand) {
     cycles[interleaved.time.issue_cycles] = model;
     const Outcome accesses =
         evaluated(of(path, {"outputs=cache", "scheduler.model=" + model, "schedule.distribution=launch",
-                            "order=z-order", "machine.sms=4", "cache.distances=false"}));
+                            "order=z-order", "machine.sms=4", "cache.distances=false",
+                            "shader_costs.closest-hit=100:900"}));  // costs form the warps of the last model
     EXPECT_EQ(metric(outcome, "stream_transactions"), metric(accesses, "stream_transactions"));
     EXPECT_GT(metric(outcome, "stream_cycles").value(), metric(accesses, "stream_cycles").value());
   }
@@ -354,11 +355,34 @@ TEST(Evaluator, StreamsDependOnCostsUnderTimedModelsAlone) {
   }
   EXPECT_NE(stream_key("plain", "outputs=cache"), stream_key("ser", "outputs=cache"));
   EXPECT_NE(stream_key("plain", "schedule.time=memory"), stream_key("plain", "outputs=cache"));
-  for (const char* key : {"shader_costs.miss=9", "scheduler.cost_source=spirv", "scheduler.cycles_per_instruction=9"}) {
-    EXPECT_NE(key_of(evaluator, of(path, {"outputs=cache", "schedule.time=memory", key}), experiment::stage("stream")),
-              stream_key("plain", "schedule.time=memory"))
-        << key;
+}
+
+/// In memory time costs of calls and all figures of the machine count, but those of the scheduler models' own hardware;
+/// else only what decides on accesses and their latencies.
+TEST(Evaluator, StreamsDependOnRatesInMemoryTimeAlone) {
+  const std::string path = path_of("bunny.rrt");
+  Evaluator evaluator({});
+  const auto depends = [&](const char* time, const std::string& key) {
+    const auto key_with = [&](const std::string& more) {
+      return key_of(evaluator, of(path, {"outputs=cache", time, more}), experiment::stage("stream"));
+    };
+    return key_with(key) != key_with("outputs=cache");
+  };
+  for (const char* key :
+       {"shader_costs.miss=9", "scheduler.cost_source=spirv", "scheduler.cycles_per_instruction=9",
+        "machine.issue_per_cycle=1", "machine.issue_partitions=2", "machine.clock_mhz=1000",
+        "machine.rt_steps_per_cycle=0.5", "machine.rt_boxes_per_cycle=4", "machine.rt_triangles_per_cycle=1",
+        "machine.rt_rays=64", "machine.rt_step_latency_cycles=99", "machine.dram_bytes_per_second=1e9",
+        "machine.l2_bytes_per_second=1e9", "machine.software_traversal=true"}) {
+    EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
+    EXPECT_FALSE(depends("schedule.time=accesses", key)) << key;
   }
+  for (const char* key :
+       {"machine.sms=4", "machine.l2_latency_cycles=99", "machine.outstanding_misses=7", "schedule.compute_cycles=3"}) {
+    EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
+    EXPECT_TRUE(depends("schedule.time=accesses", key)) << key;
+  }
+  EXPECT_FALSE(depends("schedule.time=memory", "machine.reorder_cycles=99")) << "plain warps do not reorder";
 }
 
 TEST(Evaluator, OtherCachesSeeTheSameStream) {
@@ -421,7 +445,7 @@ TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
 std::vector<Settings> mixed() {
   const std::string made = "coherence";
   const std::string teapot = path_of("teapot-alpha.rrt");
-  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure"}),
+  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure,time", "schedule.time=memory"}),
           of_workload(made, {"outputs=simt", "packing=random"}),
           of_workload(made, {"outputs=simt", "costs.nobody=3"}),
           of_workload(made, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),

@@ -190,9 +190,21 @@ bool has_memory_time(const Settings& complete) {
 }
 
 bool stream_uses_key(const Settings& complete, std::string_view key) {
-  constexpr std::array kCosts{"scheduler.cost_source", "scheduler.cycles_per_instruction"};
-  const bool of_costs = std::ranges::find(kCosts, key) != kCosts.end() || key.starts_with("shader_costs.");
-  return !of_costs || has_memory_time(complete);
+  constexpr std::array kOfTime{"scheduler.cost_source",
+                               "scheduler.cycles_per_instruction",
+                               "machine.issue_per_cycle",
+                               "machine.issue_partitions",
+                               "machine.clock_mhz",
+                               "machine.rt_steps_per_cycle",
+                               "machine.rt_boxes_per_cycle",
+                               "machine.rt_triangles_per_cycle",
+                               "machine.rt_rays",
+                               "machine.rt_step_latency_cycles",
+                               "machine.dram_bytes_per_second",
+                               "machine.l2_bytes_per_second",
+                               "machine.software_traversal"};
+  const bool of_time = std::ranges::find(kOfTime, key) != kOfTime.end() || key.starts_with("shader_costs.");
+  return !of_time || has_memory_time(complete);
 }
 
 PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {

@@ -36,7 +36,7 @@ struct PreparedStream {
 inline constexpr const char* kTimeKey = "schedule.time";
 [[nodiscard]] bool has_memory_time(const Settings& complete);
 
-/// False for costs of calls without memory time: the stream does not depend on them.
+/// False, without memory time, for costs of calls and rates of the machine: the stream does not depend on them.
 [[nodiscard]] bool stream_uses_key(const Settings& complete, std::string_view key);
 
 [[nodiscard]] PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment);
