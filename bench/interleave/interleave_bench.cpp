@@ -1,10 +1,12 @@
 // Warp memory instructions per second of the interleaving, on one core.
 //
-//   coherent    warps of neighbouring pixels walk down a binary tree of 2^20 leaves: 41 instructions, each for all
-//   lanes incoherent  every lane goes its own way: after a few levels each instruction touches up to 32 lines stores
-//   coherent, every fourth instruction a store captured    all accesses of a captured launch
-//   (tests/data/h200/bunny.rrt), replayed while-while, coalesced slots       captured, with 1 to 64 resident warps:
-//   what the number of warps costs
+//   coherent    warps of neighbouring pixels walk down a binary tree of 2^20 leaves: 41 instructions of all lanes
+//   incoherent  every lane goes its own way: after a few levels each instruction touches up to 32 lines
+//   stores      coherent, every fourth instruction a store
+//   captured    all accesses of a captured launch (tests/data/h200/bunny.rrt), replayed while-while, coalesced
+//   slots       captured, with 1 to 64 resident warps: what the number of warps costs
+//   work        slots as memory time: tests before two loads of three, the third follows; a call each 16 loads
+//
 // Streams are made before timing; the source hands out copies in memory that is used again. Machine:
 // rtx2080-ti-published, 32 warps an SM. The peers: a plain walk over the same transactions, warp by warp, which sums
 // what it reads and writes it to blocks, what moving them costs; and the same transactions through the interleaving's
@@ -97,8 +99,16 @@ class Streams : public memory::WarpSource {
     for (std::size_t i = 0; i < items.size(); ++i) {
       out[i].first.assign(streams_[items[i]].first.begin(), streams_[items[i]].first.end());
       out[i].transactions.assign(streams_[items[i]].transactions.begin(), streams_[items[i]].transactions.end());
+      if (with_work) {
+        out[i].work.resize(out[i].instructions() + 1);
+        for (std::size_t row = 0; row < out[i].work.size(); ++row) {
+          out[i].work[row] = work_of(row, row + 1 == out[i].work.size());
+        }
+      }
     }
   }
+  bool with_work = false;
+
   [[nodiscard]] const std::vector<memory::WarpStream>& streams() const {
     return streams_;
   }
@@ -131,6 +141,23 @@ class Streams : public memory::WarpSource {
         instructions_ += stream.instructions();
       }
     }
+  }
+  /// Traversals of 16 instructions, each behind a shader call.
+  [[nodiscard]] static memory::WarpWork work_of(std::size_t row, bool is_last) {
+    memory::WarpWork work;
+    if (row % 16 == 0 || is_last) {
+      work.rays_end = row == 0 ? 0 : 32;
+      work.rays_begin = is_last ? 0 : 32;
+      work.issue = 250 * memory::kIssueScale;
+      work.latency = 900;
+    } else if (row % 3 == 0) {
+      work.follows = true;
+    } else {
+      work.visits = 20;
+      work.boxes = 16;
+      work.triangles = 4;
+    }
+    return work;
   }
   /// Nodes of 32 bytes, ascending.
   static void add(memory::WarpStream& stream, const std::vector<std::uint64_t>& nodes, bool store) {
@@ -227,7 +254,7 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-void interleave_speed(benchmark::State& state, Shape shape, const char* scheduler, std::uint32_t slots = 32) {
+void interleave_speed(benchmark::State& state, Shape shape, const char* scheduler, std::uint32_t slots, bool work) {
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   static std::map<Shape, std::unique_ptr<Streams>> kept;
   std::unique_ptr<Streams>& source = kept[shape];
@@ -241,7 +268,8 @@ void interleave_speed(benchmark::State& state, Shape shape, const char* schedule
   plan.queue.resize(source->items());
   std::iota(plan.queue.begin(), plan.queue.end(), 0U);
   plan.queue_begin = {0, plan.queue.size()};
-  const InterleaveOptions options{.warp_scheduler = scheduler, .resident_warps = slots};
+  const InterleaveOptions options{.warp_scheduler = scheduler, .resident_warps = slots, .work = work};
+  source->with_work = work;
   InterleaveResult result;
   std::vector<double> walks;
   std::vector<double> lookups;
@@ -278,10 +306,12 @@ void interleave_speed(benchmark::State& state, Shape shape, const char* schedule
 }  // namespace
 
 static void add_rows() {
-  const auto row = [](const std::string& name, Shape shape, const char* scheduler, std::uint32_t slots = 32) {
-    benchmark::RegisterBenchmark(
-        name.c_str(),
-        [shape, scheduler, slots](benchmark::State& state) { interleave_speed(state, shape, scheduler, slots); })
+  const auto row = [](const std::string& name, Shape shape, const char* scheduler, std::uint32_t slots = 32,
+                      bool work = false) {
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [shape, scheduler, slots, work](benchmark::State& state) {
+                                   interleave_speed(state, shape, scheduler, slots, work);
+                                 })
         ->Unit(benchmark::kMillisecond)
         ->Iterations(3);
   };
@@ -297,6 +327,7 @@ static void add_rows() {
   for (const std::uint32_t slots : {1U, 8U, 32U, 64U}) {
     row(fmt::format("slots/loose-round-robin/{}", slots), Shape::Captured, "loose-round-robin", slots);
     row(fmt::format("slots/greedy-then-oldest/{}", slots), Shape::Captured, "greedy-then-oldest", slots);
+    row(fmt::format("work/loose-round-robin/{}", slots), Shape::Captured, "loose-round-robin", slots, true);
   }
 }
 

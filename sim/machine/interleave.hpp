@@ -2,11 +2,10 @@
 //
 // Contract. Time is in cycles from 0. Each cycle has three steps, in this order:
 //   1. Warps whose last instruction has completed leave their slots.
-//   2. Free slots are filled while the dispatcher has items for them (dispatcher.hpp): queues of a work plan, or warps
-//   of
-//      a scheduler model. SMs take their own items first; then the SM with the fewest warps takes the next shared one,
-//      ties to the lowest number. An SM fills its lowest free slot. The first instruction of a warp is ready in the
-//      cycle in which it starts. An item without instructions ends immediately, and its slot is still free.
+//   2. Free slots are filled while the dispatcher has items for them (dispatcher.hpp): a work plan's queues, or warps
+//      of a scheduler model. SMs take their own items first; then the SM with the fewest warps takes the next shared
+//      one, ties to the lowest number. An SM fills its lowest free slot. The first instruction of a warp is ready in
+//      the cycle in which it starts. An item without instructions ends immediately, and its slot is still free.
 //   3. SMs in ascending order, each at most one transaction. If an SM's load unit is free, the warp scheduler
 //      (warp_scheduler.hpp) chooses a warp with a ready instruction and issues its first transaction. An instruction of
 //      n transactions holds the unit for n cycles, longer if it waits for misses.

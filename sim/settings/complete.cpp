@@ -184,6 +184,19 @@ void check_withheld(Values& values, const Values& given) {
   withheld.value = sms - 1;
 }
 
+void check_unit_rates(const Values& values) {
+  constexpr const char* kBoxes = "machine.rt_boxes_per_cycle";
+  constexpr const char* kTriangles = "machine.rt_triangles_per_cycle";
+  const bool has_boxes = std::get<double>(values.find(kBoxes)->second.value) > 0;
+  const bool has_triangles = std::get<double>(values.find(kTriangles)->second.value) > 0;
+  if (has_boxes != has_triangles) {
+    const char* const given = has_boxes ? kBoxes : kTriangles;
+    throw Error(ErrorKind::Usage, {"only one of the rates of the ray-tracing unit is given",
+                                   place_of(values.find(given)->second.where, given), fmt::format("only {}", given),
+                                   fmt::format("{} and {}, or none of them", kBoxes, kTriangles), ""});
+  }
+}
+
 }  // namespace
 
 Settings complete(const Settings& settings, NamedInput input) {
@@ -209,6 +222,7 @@ Settings complete(const Settings& settings, NamedInput input) {
   }
   Completer::inherit(values, given);
   check_withheld(values, given);
+  check_unit_rates(values);
   check_steps(values, given);
   for (const ExperimentParameter* parameter : specs) {
     complete_spec(*parameter, given, values.find(parameter->declared.name)->second);

@@ -67,6 +67,9 @@ TEST(Machine, RefusesWhatNoMachineIs) {
   expect_usage("reorders = 1", {"'reorders'", "true or false"});
   expect_usage("name = 3", {"'name'", "a string"});
   expect_usage("sms = 4\nwithheld_sms = 4", {"my.toml:2", "withholds all", "less than sms = 4"});
+  expect_usage("sms = 4\nrt_boxes_per_cycle = 1", {"my.toml:2", "only rt_boxes_per_cycle", "or none of them"});
+  expect_usage("rt_triangles_per_cycle = 1", {"my.toml:1", "only rt_triangles_per_cycle"});
+  expect_usage("issue_partitions = 65", {"'issue_partitions'", "1 to 64"});
   expect_usage("sms = = 4", {"my.toml:1", "not TOML"});
   expect_usage("[machine]\nsms = 4", {"unknown key", "'machine'"});
 }

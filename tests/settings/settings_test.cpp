@@ -296,6 +296,13 @@ TEST(Settings, FewerSmsThanAreWithheld) {
       {"withholds all", "--set, machine.withheld_sms", "less than machine.sms = 4"});
 }
 
+TEST(Settings, RatesOfBoxesAndTrianglesComeTogether) {
+  const Settings both = completed({"machine.rt_boxes_per_cycle=2", "machine.rt_triangles_per_cycle=1"});
+  EXPECT_EQ(machine_of(both).rt_boxes_per_cycle, 2);
+  expect_usage([] { static_cast<void>(completed({"machine.rt_triangles_per_cycle=1"})); },
+               {"only one of the rates", "--set, machine.rt_triangles_per_cycle", "or none of them"});
+}
+
 TEST(Settings, MachineFilesAreReadOnce) {
   const auto path = std::filesystem::path(testing::TempDir()) / "settings_machine.toml";
   std::ofstream(path) << "sms = 5\n";

@@ -1,5 +1,7 @@
 #include "sim/machine/interleaving/engine_state.hpp"
 
+#include <bit>
+
 #include "sim/machine/cache_geometry.hpp"
 
 namespace rayreplay::machine {
@@ -29,10 +31,9 @@ EngineState::EngineState(const InterleaveCall& call)
       map_(call.source.coalescing(), l1_geometry_, l2_geometry_, "machine '" + call.machine.name + "'"),
       resident_(call.options.resident_warps),
       l1_latency_(call.machine.l1_latency_cycles),
-      sector_bytes_(call.source.coalescing().sector_bytes),
       has_l1_(l1_geometry_.bytes != 0),
       has_l2_(l2_geometry_.bytes != 0),
-      bandwidth_(call.machine, has_l2_, call.options.work),
+      bandwidth_(call.machine, call.source.coalescing().sector_bytes, has_l2_, call.options.work),
       streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
       length_(window_cycles(call.machine, has_l2_, call.dispatcher.signals())),
       supply_(call.source, call.dispatcher,
@@ -190,6 +191,17 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   return false;
 }
 
+/// Each miss's own waiter is the first one with its number.
+void EngineState::settle_states(const SmUnit& unit) {
+  std::uint32_t next_miss = 0;
+  for (const SmUnit::Waiter& waiter : unit.waiters) {
+    if (waiter.miss == next_miss) {
+      served_by(unit, unit.misses[next_miss].in_memory ? WarpWait::Dram : WarpWait::L2, waiter.slot);
+      ++next_miss;
+    }
+  }
+}
+
 /// Data of the warp's group comes from there.
 void EngineState::served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot) {
   if (rules_) {
@@ -296,10 +308,9 @@ void EngineState::serve(SmUnit::Issued& issued) {
     return;
   }
   SmUnit::Miss& miss = units[transaction.sm].misses[issued.miss];
-  const MemoryBandwidth::Returns returns = bandwidth_.ask(cycle, bytes_of(miss.units));
+  const MemoryBandwidth::Returns returns = bandwidth_.ask(cycle, miss.units);
   const Served served = ask_l2(transaction.line, miss.units, cycle, returns);
-  const bool hit = served.missing == 0;
-  if (hit) {
+  if (served.hit) {
     ++result_.l2_hits;
     transaction.flags |= memory::kTimedL2Hit;
   } else {
@@ -307,14 +318,14 @@ void EngineState::serve(SmUnit::Issued& issued) {
     bandwidth_.fetch(served.missing);
   }
   miss.returns = served.returns;
-  miss.in_memory = !hit;
-  miss.from = served.returns != (hit ? returns.from_l2 : returns.from_memory) ? MissReturns::From::Earlier
-              : hit                                                           ? MissReturns::From::L2
-                                                                              : MissReturns::From::Memory;
+  miss.in_memory = !served.hit;
+  miss.from = served.returns != (served.hit ? returns.from_l2 : returns.from_memory) ? MissReturns::From::Earlier
+              : served.hit                                                           ? MissReturns::From::L2
+                                                                                     : MissReturns::From::Memory;
 }
 
 void EngineState::store(const memory::Transaction& transaction, std::uint64_t cycle) {
-  bandwidth_.store(cycle, bytes_of(transaction.sectors));
+  bandwidth_.store(cycle, transaction.sectors);
   if (!has_l2_) {
     return;
   }
@@ -331,9 +342,9 @@ void EngineState::store(const memory::Transaction& transaction, std::uint64_t cy
 EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units_asked, std::uint64_t cycle,
                                         MemoryBandwidth::Returns returns) {
   if (!has_l2_) {
-    return {.returns = returns.from_memory, .missing = bytes_of(units_asked)};
+    return {.returns = returns.from_memory, .hit = false, .missing = bandwidth_.bytes_of(units_asked)};
   }
-  Served served{.returns = 0, .missing = 0};
+  Served served{.returns = 0, .hit = true, .missing = 0};
   map_.each_l2_line(line_number, units_asked, [&](std::uint64_t number, std::uint8_t sectors) {
     TimingCache::Line* line = l2_.find(number);
     const auto missing = static_cast<std::uint8_t>(line == nullptr ? sectors : sectors & ~line->sectors);
@@ -341,14 +352,17 @@ EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t 
       served.returns = std::max(served.returns, line->returns);
     }
     if (missing != 0) {
-      served.missing += static_cast<std::uint32_t>(std::popcount(missing)) * l2_geometry_.sector();
+      served.hit = false;
+      if (rules_) {
+        served.missing += static_cast<std::uint32_t>(std::popcount(missing)) * l2_geometry_.sector();
+      }
       if (line == nullptr) {
         line = &l2_.insert(number);
       }
       line->ask(missing, returns.from_memory, cycle);
     }
   });
-  served.returns = std::max(served.returns, served.missing == 0 ? returns.from_l2 : returns.from_memory);
+  served.returns = std::max(served.returns, served.hit ? returns.from_l2 : returns.from_memory);
   return served;
 }
 
@@ -400,16 +414,13 @@ void EngineState::settle(SmUnit& unit) {
     }
     unit.returns.add(miss.returns, miss.from);
   }
-  std::uint32_t next_miss = 0;
   for (const SmUnit::Waiter& waiter : unit.waiters) {
     WarpState& warp = this->warp(unit, waiter.slot);
-    const SmUnit::Miss& miss = unit.misses[waiter.miss];
-    warp.completes = std::max(warp.completes, miss.returns);
+    warp.completes = std::max(warp.completes, unit.misses[waiter.miss].returns);
     warp.waits = false;  // what its instruction or group has still to issue may wait again
-    if (waiter.miss == next_miss) {
-      served_by(unit, miss.in_memory ? WarpWait::Dram : WarpWait::L2, waiter.slot);
-      ++next_miss;
-    }
+  }
+  if (rules_) {
+    settle_states(unit);
   }
   for (const std::uint32_t slot : unit.ended) {
     completed(unit, warp(unit, slot), slot);

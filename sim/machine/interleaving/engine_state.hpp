@@ -10,7 +10,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -156,7 +155,8 @@ class EngineState {
   /// The L2 request for sectors that the L1 lacks.
   struct Served {
     std::uint64_t returns;
-    std::uint32_t missing;  ///< bytes that the L2 lacks
+    bool hit;
+    std::uint32_t missing;  ///< with work: bytes that the L2 lacks
   };
 
   /// The SM must have a free slot.
@@ -221,13 +221,11 @@ class EngineState {
   void serve(SmUnit::Issued& issued);
   void store(const memory::Transaction& transaction, std::uint64_t cycle);
   Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle, MemoryBandwidth::Returns returns);
-  [[nodiscard]] std::uint32_t bytes_of(std::uint8_t sectors) const {
-    return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_bytes_;
-  }
   void emit(const SmUnit::Issued& issued, std::uint32_t index);
   void hand_over();
   void add_time();
   void settle(SmUnit& unit);
+  void settle_states(const SmUnit& unit);
   void served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot);
   void completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot);
 
@@ -236,7 +234,6 @@ class EngineState {
   SectorMap map_;
   std::uint32_t resident_;
   std::uint64_t l1_latency_;
-  std::uint32_t sector_bytes_;  ///< of the stream
   bool has_l1_, has_l2_;
   std::optional<WorkRules> rules_;  ///< with work
   MemoryBandwidth bandwidth_;

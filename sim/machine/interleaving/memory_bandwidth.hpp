@@ -6,6 +6,7 @@
 // L2's write-backs are not modelled. Without an L2 memory serves all. Without `limited` no request waits.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "sim/machine/interleave.hpp"
@@ -16,9 +17,11 @@ namespace rayreplay::machine {
 
 class MemoryBandwidth {
  public:
-  MemoryBandwidth(const Machine& machine, bool has_l2, bool limited)
+  /// `sector_bytes`: of the stream.
+  MemoryBandwidth(const Machine& machine, std::uint32_t sector_bytes, bool has_l2, bool limited)
       : limited_(limited),
         has_l2_(has_l2),
+        sector_bytes_(sector_bytes),
         l2_latency_(machine.l2_latency_cycles),
         dram_latency_(machine.dram_latency_cycles),
         l2_per_cycle_(machine.l2_bytes_per_second / (machine.clock_mhz * 1e6)),
@@ -27,12 +30,12 @@ class MemoryBandwidth {
   struct Returns {
     std::uint64_t from_l2, from_memory;
   };
-  /// A miss that asks for `bytes` in this cycle. One is asked at a time: `fetch` is about the last.
-  [[nodiscard]] Returns ask(std::uint64_t cycle, std::uint32_t bytes) {
+  /// A miss that asks for these sectors of the stream in this cycle. One is asked at a time: `fetch` is about the last.
+  [[nodiscard]] Returns ask(std::uint64_t cycle, std::uint8_t sectors) {
     if (!limited_) {
       return {cycle + l2_latency_, cycle + dram_latency_};
     }
-    arrives_ = has_l2_ ? take_l2(cycle, bytes) : ticks_of(cycle);
+    arrives_ = has_l2_ ? take_l2(cycle, bytes_of(sectors)) : ticks_of(cycle);
     return {floor_cycle(arrives_) + l2_latency_, floor_cycle(dram_.first(arrives_)) + dram_latency_};
   }
   /// Memory serves so many bytes of the miss that asked last.
@@ -41,15 +44,18 @@ class MemoryBandwidth {
       take_dram(arrives_, bytes);
     }
   }
-  void store(std::uint64_t cycle, std::uint32_t bytes) {
+  void store(std::uint64_t cycle, std::uint8_t sectors) {
     if (!limited_) {
       return;
     }
     if (has_l2_) {
-      (void)take_l2(cycle, bytes);
+      (void)take_l2(cycle, bytes_of(sectors));
     } else {
-      take_dram(ticks_of(cycle), bytes);
+      take_dram(ticks_of(cycle), bytes_of(sectors));
     }
+  }
+  [[nodiscard]] std::uint32_t bytes_of(std::uint8_t sectors) const {
+    return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_bytes_;
   }
   /// Adds bytes and services.
   void add_to(MemoryTime& time) const {
@@ -70,6 +76,7 @@ class MemoryBandwidth {
   }
 
   bool limited_, has_l2_;
+  std::uint32_t sector_bytes_;
   std::uint64_t l2_latency_, dram_latency_;
   double l2_per_cycle_, dram_per_cycle_;  ///< bytes
   Server l2_, dram_;
