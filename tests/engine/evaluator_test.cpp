@@ -364,7 +364,10 @@ TEST(Evaluator, StreamsDependOnRatesInMemoryTimeAlone) {
   Evaluator evaluator({});
   const auto depends = [&](const char* time, const std::string& key) {
     const auto key_with = [&](const std::string& more) {
-      return key_of(evaluator, of(path, {"outputs=cache", time, more}), experiment::stage("stream"));
+      return key_of(
+          evaluator,
+          of(path, {"outputs=cache", time, "machine.rt_boxes_per_cycle=2", "machine.rt_triangles_per_cycle=2", more}),
+          experiment::stage("stream"));
     };
     return key_with(key) != key_with("outputs=cache");
   };
