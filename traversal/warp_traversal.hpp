@@ -6,9 +6,9 @@
 // level, the reading of an instance's record. The model decides which lanes take a step together; each such step is one
 // row with its active mask. Closest hits equal those of every Traversal, bit for bit. SIMT efficiency of a kind of step
 // = Σ popcount(mask) / (warp size · steps). Persistent forms fetch further rays into finished lanes; `ray` of their
-// rows names each lane's ray. Deterministic for any number of threads. Memory: 16 bytes a step and 4 an active lane
-// where steps are logged (twice while they are joined); tallies alone are O(warps). Errors: Usage for a warp size
-// outside 1 … 64, a warp with more rays than lanes, rows that do not ascend.
+// rows names each lane's ray. Deterministic for any number of threads. Memory: 16 bytes a step (20 with its tests)
+// and 4 an active lane where steps are logged (twice while they are joined); tallies alone are O(warps). Errors: Usage
+// for a warp size outside 1 … 64, a warp with more rays than lanes, rows that do not ascend.
 #pragma once
 
 #include <array>
@@ -32,6 +32,14 @@ struct WarpStep {
   bool operator==(const WarpStep&) const = default;
 };
 
+/// Tests of a step, summed over its lanes.
+struct StepTests {
+  std::uint16_t boxes = 0;   ///< child boxes of the nodes
+  std::uint16_t leaves = 0;  ///< leaves entered: at their first reference
+
+  bool operator==(const StepTests&) const = default;
+};
+
 struct StepTally {
   std::uint64_t steps = 0;
   std::uint64_t lanes = 0;
@@ -52,6 +60,7 @@ struct WarpTraceOptions {
   bool counters = true;
   bool steps = false;
   bool accesses = false;  ///< implies steps
+  bool tests = false;     ///< of each step; only where steps are logged
   /// Entries of a lane's stack on chip; 0: all. Further entries are stored when pushed and loaded when popped, 8 bytes
   /// each, logged by `accesses` (AccessKind::Stack; addresses count from the lane's first such entry). Both levels
   /// share the stack; the root counts.
@@ -67,6 +76,7 @@ struct WarpTraceResult {
   std::vector<RayCounters> counters;  ///< per ray
   std::array<StepTally, kStepKinds> tally{};
   std::vector<WarpStep> steps;               ///< by warp, in each in the order they happened
+  std::vector<StepTests> tests;              ///< by step
   std::vector<std::uint32_t> ray;            ///< of the steps' active lanes, lowest lane first
   std::vector<std::uint64_t> access_offset;  ///< per active lane of the steps, as `ray`, one more at the end
   std::vector<Access> accesses;

@@ -308,6 +308,9 @@ WarpTraceResult trace_warps(std::span<kernels::Device* const> devices, const Mod
   if (options.accesses && options.stack_entries > 0) {
     throw NoKernel{"accesses of stack entries that are not on chip"};
   }
+  if (options.tests) {
+    throw NoKernel{"tests by step"};
+  }
   check_shaders(options.shaders);
   DeviceSlot own;
   return trace_warps_on(devices, schedule, structure_of(bvh, options.on_device, own), rays, first_ray, options);

@@ -76,6 +76,7 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
     memory::StreamOptions counted = stream;
     counted.coalescing.requests = false;
     counted.coalescing.keep_raw = false;
+    counted.work = false;
     analysis_options.window_limits = window_limits(
         count_requests(*source_of(trace, launch, structure, schedule, regrouped, counted), options.progress),
         options.windows);

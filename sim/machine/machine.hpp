@@ -37,8 +37,8 @@ struct Machine {
   double clock_mhz = 1500;             ///< under load
   double rt_steps_per_cycle = 1;  ///< node visits (one wide node's boxes, or one leaf) that an SM's ray-tracing unit
                                   ///< starts per cycle, summed over its lanes
-  double rt_boxes_per_cycle = 0;  ///< nodes of these that the unit starts per cycle; 0: not known, visits count
-  double rt_triangles_per_cycle = 0;     ///< leaves; given with the nodes, or not at all
+  double rt_boxes_per_cycle = 0;  ///< child boxes that the unit tests per cycle; 0: not known, visits count
+  double rt_triangles_per_cycle = 0;     ///< contents of leaves; given with the boxes, or not at all
   std::uint32_t rt_rays = 0;             ///< in flight in the unit at most; 0: no limit
   bool software_traversal = false;       ///< no such unit: visits take issue slots, at that rate with all lanes busy
   double rt_step_latency_cycles = 40;    ///< of one ray's visit, without contention

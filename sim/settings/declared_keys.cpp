@@ -213,8 +213,8 @@ void add_replay(List& list) {
              "Cycles of a call of the shader: a stage (closest-hit), a name, or an id")
       .open()
       .flag("--cost", kReplay, "SHADER=CYCLES,...");
-  list.text("shader_costs.*", "", kModel | kRegroup,
-            "Instructions of a call of the shader, for the time model: ISSUE, or ISSUE:LATENCY with cycles")
+  list.text("shader_costs.*", "", kModel | kRegroup | kStream,
+            "Instructions of a call of the shader, for the time models: ISSUE, or ISSUE:LATENCY with cycles")
       .open()
       .flag("--shader-cost", kSchedulers, "SHADER=ISSUE[:LATENCY],...");
 }
@@ -254,11 +254,12 @@ void add_scheduler(List& list) {
       .list_of(';')
       .path()
       .flag("--hint-file", kSchedulers, "NAME:BITS=FILE");
-  list.text("scheduler.cost_source", "default", kModel | kRegroup, "Costs of calls that shader_costs does not name")
+  list.text("scheduler.cost_source", "default", kModel | kRegroup | kStream,
+            "Costs of calls that shader_costs does not name")
       .choices({"default", "spirv", "captured"})
       .flag("--cost-source", kSchedulers);
   list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,
-            machine::kMaxCyclesPerInstruction, kModel | kRegroup,
+            machine::kMaxCyclesPerInstruction, kModel | kRegroup | kStream,
             "Latency of a call per instruction, where only its instructions are known")
       .flag("--cycles-per-instruction", kSchedulers);
   list.real("scheduler.steps_per_ray", defaults.steps_per_ray, "visits", 0, machine::kMaxSteps, kModel | kRegroup,
@@ -293,6 +294,11 @@ void add_stream(List& list) {
   list.whole("schedule.compute_cycles", 0, "cycles", 0, kMaxComputeCycles, kStream,
              "Cycles that a warp computes between two of its accesses")
       .flag("--compute-cycles", kMachines);
+  list.text("schedule.time", "accesses", kStream,
+            "What takes time between the warps' accesses: nothing but compute_cycles (accesses), or tests, shader "
+            "calls, exchanges and bandwidth too (memory, for the output time)")
+      .choices({"accesses", "memory"})
+      .flag("--time", kMachines);
   list.whole("stream.stack_entries", defaults.stack_entries, "entries", 0, kMaxStackEntries, kStream,
              "Stack entries of a lane kept on chip, others are spilled; 0: all")
       .flag("--stack-entries", kAccesses);

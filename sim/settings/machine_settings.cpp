@@ -20,7 +20,17 @@ using machine::MachineField;
 
 /// The stages that read the key itself; readers of keys that inherit from it are not included.
 const char* readers_of(const MachineField& field) {
-  constexpr std::array kTimeAndStream = {"sms", "warp_size", "resident_warps", "registers"};
+  constexpr std::array kTimeAndStream = {"sms",
+                                         "warp_size",
+                                         "resident_warps",
+                                         "registers",
+                                         "issue_per_cycle",
+                                         "clock_mhz",
+                                         "rt_steps_per_cycle",
+                                         "rt_step_latency_cycles",
+                                         "dram_bytes_per_second",
+                                         "l2_bytes_per_second",
+                                         "software_traversal"};
   constexpr std::array kStream = {
       "l1_bytes",          "l1_line_bytes",      "l1_sector_bytes",        "l1_ways",
       "l2_bytes",          "l2_line_bytes",      "l2_sector_bytes",        "l2_ways",

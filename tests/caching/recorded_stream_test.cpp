@@ -2,6 +2,7 @@
 #include "sim/caching/grid/recorded_stream.hpp"
 
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -19,7 +20,30 @@ bool same(const RecordedStream& a, const RecordedStream& b) {
   return a.coalescing.line_bytes == b.coalescing.line_bytes && a.coalescing.sector_bytes == b.coalescing.sector_bytes &&
          a.coalescing.coalesce == b.coalescing.coalesce && a.coalescing.requests == b.coalescing.requests &&
          a.coalescing.keep_raw == b.coalescing.keep_raw && a.sms == b.sms && a.transactions == b.transactions &&
-         a.cycles == b.cycles && a.instructions == b.instructions;
+         a.cycles == b.cycles && a.instructions == b.instructions && a.stalled_cycles == b.stalled_cycles &&
+         a.time.sms == b.time.sms && a.time.l2_bytes == b.time.l2_bytes && a.time.dram_bytes == b.time.dram_bytes &&
+         a.time.issue_cycles == b.time.issue_cycles && a.time.ray_unit_cycles == b.time.ray_unit_cycles &&
+         a.time.l2_cycles == b.time.l2_cycles && a.time.dram_cycles == b.time.dram_cycles;
+}
+
+/// The same with memory time of 1000 cycles.
+RecordedStream timed(RecordedStream stream) {
+  stream.cycles = 1000;
+  stream.stalled_cycles = 17;
+  for (std::uint32_t sm = 0; sm < stream.sms; ++sm) {
+    machine::SmTime time{.busy = 600 + sm, .barrier = 100, .idle = 300 - sm};
+    for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {
+      time.waits[state] = 200 + 7 * state + sm;
+    }
+    stream.time.sms.push_back(time);
+  }
+  stream.time.l2_bytes = 4096;
+  stream.time.dram_bytes = 1024;
+  stream.time.issue_cycles = 123.5;
+  stream.time.ray_unit_cycles = 1.0 / 3;
+  stream.time.l2_cycles = 99;
+  stream.time.dram_cycles = 0.25;
+  return stream;
 }
 
 /// Whether it is refused, as input that is not sound.
@@ -46,6 +70,9 @@ TEST(RecordedStream, WhatIsWrittenIsRead) {
     const RecordedStream stream = test::random_transactions({.size = size}, size + 1);
     EXPECT_TRUE(same(read_stream(write_stream(stream), "test"), stream));
     EXPECT_EQ(write_stream(read_stream(write_stream(stream), "test")), write_stream(stream));
+    const RecordedStream with_time = timed(stream);
+    EXPECT_TRUE(same(read_stream(write_stream(with_time), "test"), with_time));
+    EXPECT_FALSE(same(read_stream(write_stream(with_time), "test"), stream));
   }
 }
 
@@ -84,8 +111,28 @@ TEST(RecordedStream, TheRecorderSaysBeforeItGrowsAndKeepsNoMoreThanThereIs) {
   }
 }
 
+TEST(RecordedStream, TimeThatContradictsItselfIsRefused) {
+  const RecordedStream sound = timed(test::random_transactions({.size = 10}, 8));
+  const auto with = [&](const auto& change) {
+    RecordedStream stream = sound;
+    change(stream.time);
+    return write_stream(stream);
+  };
+  EXPECT_FALSE(refused(with([](machine::MemoryTime&) {})));
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { ++time.sms[0].idle; })));
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms[0].busy = ~std::uint64_t{0}; })));
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms[0].waits = {}; }))) << "busy without warps";
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms[0].waits[3] = 1U << 30U; }))) << "too many warps";
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms[0].waits.fill(~std::uint64_t{0}); })));
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms.emplace_back(time.sms[0]); })));
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms.clear(); }))) << "sums without SMs";
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.l2_cycles = -1; })));
+  EXPECT_TRUE(
+      refused(with([](machine::MemoryTime& time) { time.dram_cycles = std::numeric_limits<double>::infinity(); })));
+}
+
 TEST(RecordedStream, EveryDamagedByteIsFound) {
-  const std::string bytes = write_stream(test::random_transactions({.size = 40}, 5));
+  const std::string bytes = write_stream(timed(test::random_transactions({.size = 40}, 5)));
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     for (const unsigned flip : {1U, 128U, 255U}) {
       std::string damaged = bytes;
@@ -96,7 +143,7 @@ TEST(RecordedStream, EveryDamagedByteIsFound) {
 }
 
 TEST(RecordedStream, EveryShorterOrLongerOneIsRefused) {
-  const std::string bytes = write_stream(test::random_transactions({.size = 40}, 6));
+  const std::string bytes = write_stream(timed(test::random_transactions({.size = 40}, 6)));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_TRUE(refused(bytes.substr(0, size))) << size;
   }
@@ -106,7 +153,7 @@ TEST(RecordedStream, EveryShorterOrLongerOneIsRefused) {
 
 /// What nobody could have written, with a checksum that fits: refused, or a stream that is sound.
 TEST(RecordedStream, ForgedOnesAreRefusedOrSound) {
-  const std::string bytes = write_stream(test::random_transactions({.size = 10}, 7));
+  const std::string bytes = write_stream(timed(test::random_transactions({.size = 10}, 7)));
   std::size_t refusals = 0;
   for (std::size_t i = 0; i + 8 < bytes.size(); ++i) {
     for (unsigned value = 0; value < 256; value += 15) {

@@ -262,6 +262,63 @@ TEST(Evaluator, CachesObeyTheSchedulerModel) {
   EXPECT_EQ(transactions.size(), 5U) << "each model has a hit rate of its own";
 }
 
+TEST(Evaluator, MemoryTimeIsThatOfTheCacheCommand) {
+  const std::string path = path_of("one-weekend-ser.rrt");
+  const trace::Trace trace = trace::load(path);
+  std::map<double, std::string> cycles;
+  for (const std::string model : {"plain", "ser:split_cycles=50", "bindless-dispatch"}) {
+    SCOPED_TRACE(model);
+    const Settings settings = of(
+        path, {"outputs=time,cache", "schedule.time=memory", "scheduler.model=" + model, "schedule.distribution=launch",
+               "order=z-order", "machine.sms=4", "cache.distances=false", "shader_costs.closest-hit=100:900"});
+    const experiment::CacheResult expected = caches_by_hand(trace, settings);
+    const machine::InterleaveResult& interleaved = expected.interleaved;
+    const Outcome outcome = evaluated(settings);
+    ASSERT_FALSE(outcome.failure) << outcome.failure->info.what;
+    EXPECT_EQ(metric(outcome, "time_cycles"), as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "time_milliseconds"), as_double(interleaved.cycles) / (expected.machine.clock_mhz * 1e3));
+    EXPECT_EQ(metric(outcome, "time_l2_bytes"), as_double(interleaved.time.l2_bytes));
+    EXPECT_EQ(metric(outcome, "time_dram_bytes"), as_double(interleaved.time.dram_bytes));
+    EXPECT_EQ(metric(outcome, "time_dram_busy"), interleaved.time.dram_cycles / as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "time_stalled_share"),
+              as_double(interleaved.stalled_cycles) / (as_double(interleaved.cycles) * 4));
+    double parts = 0;
+    for (const char* part :
+         {"reorder", "issue", "traversal", "load_unit", "l1", "merged", "l2", "dram", "barrier", "idle"}) {
+      parts += metric(outcome, "time_" + std::string(part) + "_share").value();
+    }
+    EXPECT_NEAR(parts, 1, 1e-9);
+    EXPECT_EQ(metric(outcome, "time_reorder_share").value() > 0, model != "plain");
+    EXPECT_GT(metric(outcome, "time_traversal_share").value(), 0);
+    EXPECT_GT(metric(outcome, "time_issue_share").value(), 0);
+    cycles[interleaved.time.issue_cycles] = model;
+    const Outcome accesses =
+        evaluated(of(path, {"outputs=cache", "scheduler.model=" + model, "schedule.distribution=launch",
+                            "order=z-order", "machine.sms=4", "cache.distances=false",
+                            "shader_costs.closest-hit=100:900"}));  // costs form the warps of the last model
+    EXPECT_EQ(metric(outcome, "stream_transactions"), metric(accesses, "stream_transactions"));
+    EXPECT_GT(metric(outcome, "stream_cycles").value(), metric(accesses, "stream_cycles").value());
+  }
+  EXPECT_EQ(cycles.size(), 3U) << "regrouped warps issue other numbers of instructions";
+}
+
+TEST(Evaluator, MemoryTimeIsRefusedWhereThereIsNone) {
+  const std::string path = path_of("bunny.rrt");
+  const auto refused = [&](const Settings& settings) {
+    const Outcome outcome = Evaluator({}).evaluate({&settings, 1}).at(0);
+    EXPECT_TRUE(outcome.failure);
+    return outcome.failure ? outcome.failure->info.what + "; " + outcome.failure->info.fix : "";
+  };
+  EXPECT_EQ(refused(of(path, {"outputs=simt,time"})),
+            "the output time needs memory time; add --set schedule.time=memory, or leave the output out");
+  EXPECT_EQ(refused(of_workload("stride", {"outputs=cache", "schedule.time=memory"})),
+            "a memory trace has no warps whose time could be modelled; leave the key out, or give a trace of a launch "
+            "(.rrt)");
+  EXPECT_NE(refused(of_workload("stride", {"outputs=time", "schedule.time=memory"})), "");
+  EXPECT_NE(refused(of(path, {"outputs=time", "schedule.time=memory", "scheduler.model=oracle"})), "");
+}
+
 TEST(Evaluator, StreamsThatNoModelCanHaveAreRefused) {
   const std::string path = path_of("bunny.rrt");
   const auto refused = [&](const Settings& settings) {
@@ -278,7 +335,7 @@ TEST(Evaluator, StreamsThatNoModelCanHaveAreRefused) {
   EXPECT_FALSE(evaluated(of(path, {"outputs=model", "scheduler.model=oracle"})).failure);
 }
 
-/// Costs of shader calls decide the warps of timed models alone.
+/// Costs of shader calls decide the warps of timed models alone, and any stream in memory time.
 TEST(Evaluator, StreamsDependOnCostsUnderTimedModelsAlone) {
   const std::string path = path_of("bunny.rrt");
   Evaluator evaluator({});
@@ -297,6 +354,38 @@ TEST(Evaluator, StreamsDependOnCostsUnderTimedModelsAlone) {
     EXPECT_EQ(stream_key(model, key) != stream_key(model, "outputs=cache"), differs) << model << " " << key;
   }
   EXPECT_NE(stream_key("plain", "outputs=cache"), stream_key("ser", "outputs=cache"));
+  EXPECT_NE(stream_key("plain", "schedule.time=memory"), stream_key("plain", "outputs=cache"));
+}
+
+/// In memory time costs of calls and all figures of the machine count, but those of the scheduler models' own hardware;
+/// else only what decides on accesses and their latencies.
+TEST(Evaluator, StreamsDependOnRatesInMemoryTimeAlone) {
+  const std::string path = path_of("bunny.rrt");
+  Evaluator evaluator({});
+  const auto depends = [&](const char* time, const std::string& key) {
+    const auto key_with = [&](const std::string& more) {
+      return key_of(
+          evaluator,
+          of(path, {"outputs=cache", time, "machine.rt_boxes_per_cycle=2", "machine.rt_triangles_per_cycle=2", more}),
+          experiment::stage("stream"));
+    };
+    return key_with(key) != key_with("outputs=cache");
+  };
+  for (const char* key :
+       {"shader_costs.miss=9", "scheduler.cost_source=spirv", "scheduler.cycles_per_instruction=9",
+        "machine.issue_per_cycle=1", "machine.issue_partitions=2", "machine.clock_mhz=1000",
+        "machine.rt_steps_per_cycle=0.5", "machine.rt_boxes_per_cycle=4", "machine.rt_triangles_per_cycle=1",
+        "machine.rt_rays=64", "machine.rt_step_latency_cycles=99", "machine.dram_bytes_per_second=1e9",
+        "machine.l2_bytes_per_second=1e9", "machine.software_traversal=true"}) {
+    EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
+    EXPECT_FALSE(depends("schedule.time=accesses", key)) << key;
+  }
+  for (const char* key :
+       {"machine.sms=4", "machine.l2_latency_cycles=99", "machine.outstanding_misses=7", "schedule.compute_cycles=3"}) {
+    EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
+    EXPECT_TRUE(depends("schedule.time=accesses", key)) << key;
+  }
+  EXPECT_FALSE(depends("schedule.time=memory", "machine.reorder_cycles=99")) << "plain warps do not reorder";
 }
 
 TEST(Evaluator, OtherCachesSeeTheSameStream) {
@@ -359,10 +448,12 @@ TEST(Evaluator, LineAndSectorAreThoseOfTheCoalescer) {
 std::vector<Settings> mixed() {
   const std::string made = "coherence";
   const std::string teapot = path_of("teapot-alpha.rrt");
-  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure"}),
+  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure,time", "schedule.time=memory"}),
           of_workload(made, {"outputs=simt", "packing=random"}),
           of_workload(made, {"outputs=simt", "costs.nobody=3"}),
           of_workload(made, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),
+          of_workload(made, {"outputs=time,cache", "schedule.time=memory", "scheduler.model=ser"}),
+          of_workload(made, {"outputs=time", "schedule.time=memory", "cache.l1.bytes=32KiB"}),
           of_workload(made, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=0"}),
           of_workload(made, {"outputs=cache", "cache.l1.bytes=64KiB", "cache.l1.model=random"}),
           of(teapot, {"outputs=model", "scheduler.model=ser"}),

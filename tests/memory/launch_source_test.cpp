@@ -23,7 +23,7 @@
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "tests/memory/launch_streams.hpp"
-#include "tests/reference/support.hpp"
+#include "tests/memory/traced_launches.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/random_trace.hpp"
@@ -42,40 +42,6 @@ using memory::StreamOptions;
 using memory::WarpStream;
 using scheduler::kNoThread;
 using trace::EventKind;
-
-trace::Trace captured(const std::string& name) {
-  return trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/" + name + ".rrt");
-}
-
-trace::Trace traced(std::uint64_t seed) {
-  reference::TracerOptions options = small_options();
-  options.seed = seed;
-  const reference::RenderScene scene = mixed_scene(seed);
-  MemorySink sink;
-  reference::trace_scene(scene, options, &sink);
-  reference::CaptureDescription description = reference::describe_capture(scene, options);
-  trace::Trace trace;
-  trace.shaders = description.shaders;
-  trace.scene = description.scene;
-  trace.launches.resize(1);
-  trace.launches[0].size = sink.size;
-  trace.launches[0].data = sink.data;
-  return trace;
-}
-
-/// Threads in their order, but every fifth warp has holes and every warp starts with another one's lane order.
-std::vector<std::uint32_t> some_places(const trace::Launch& launch, std::uint32_t warp_size) {
-  std::vector<std::uint32_t> places;
-  std::uint32_t next = 0;
-  const auto threads = static_cast<std::uint32_t>(launch.data.threads());
-  while (next < threads) {
-    for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
-      const bool hole = places.size() / warp_size % 5 == 2 && lane % 3 == 1;
-      places.push_back(hole || next >= threads ? kNoThread : next++);
-    }
-  }
-  return places;
-}
 
 /// The twin's instruction: lanes with what they ask for.
 struct Lane {

@@ -6,6 +6,7 @@
 
 #include "bvh/bvh.hpp"
 #include "sim/launch/launch_stream.hpp"
+#include "sim/launch/launch_work.hpp"
 #include "tests/interleave/hand_made.hpp"
 #include "tests/memory/launch_streams.hpp"
 #include "tests/support/error_of.hpp"
@@ -188,6 +189,33 @@ TEST_F(RegroupedByHand, RoundsFollowEachOther) {
                                          {t + 38, 0, 3, 4, payloads, Outcome::Store},
                                          {t + 39, 0, 2, 5, pixels, Outcome::Store},
                                          {t + 40, 0, 3, 5, pixels, Outcome::Store}}));
+}
+
+/// Warps of a first round start at once. Those of the second wait for the split, and for the exchange if their unit has
+/// several warps.
+TEST_F(RegroupedByHand, FormedWarpsWait) {
+  using Delays = std::vector<std::uint32_t>;
+  EXPECT_EQ(start_delays(regrouped("ser:reorder_cycles=40,split_cycles=3")), (Delays{0, 0, 43, 43}));
+  EXPECT_EQ(start_delays(regrouped("ser:scope=warp,reorder_cycles=40,split_cycles=3")), (Delays{0, 3, 0, 3}));
+  EXPECT_EQ(start_delays(regrouped("ser:reorder_cycles=0,split_cycles=0")), Delays{});
+}
+
+TEST_F(RegroupedByHand, CostsOfCallsInUnitsOfStreams) {
+  machine::Costs costs;
+  costs.calls.resize(trace_.shaders.size() * trace::kEventKinds);
+  const auto call = [](std::size_t shader, trace::EventKind kind) {
+    return shader * trace::kEventKinds + static_cast<std::size_t>(kind);
+  };
+  costs.calls[call(0, trace::EventKind::Begin)] = {.issue = 12.25, .latency = 70.4, .origin = "hand"};
+  costs.calls[call(2, trace::EventKind::ClosestHit)] = {.issue = 1.0 / 3, .latency = 1.5, .origin = "hand"};
+  costs.calls[call(2, trace::EventKind::Reorder)] = {.issue = 5, .latency = 5, .origin = "hand"};
+  const std::vector<memory::CallWork> work = experiment::call_work(costs);
+  ASSERT_EQ(work.size(), costs.calls.size());
+  EXPECT_EQ(work[call(0, trace::EventKind::Begin)].issue, 12 * 256 + 64U);
+  EXPECT_EQ(work[call(0, trace::EventKind::Begin)].latency, 70U);
+  EXPECT_EQ(work[call(2, trace::EventKind::ClosestHit)].issue, 85U);
+  EXPECT_EQ(work[call(2, trace::EventKind::ClosestHit)].latency, 2U);
+  EXPECT_EQ(work[call(2, trace::EventKind::Reorder)].issue, 0U) << "no warp event";
 }
 
 TEST_F(RegroupedByHand, ABoundHasNoWarps) {

@@ -12,6 +12,7 @@
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/launch/launch_stream.hpp"
+#include "sim/launch/launch_work.hpp"
 #include "tests/interleave/random_source.hpp"
 #include "tests/memory/launch_streams.hpp"
 
@@ -101,6 +102,34 @@ TEST_P(Regrouped, ThreadsAccessWhatTheyAccessInPlainWarps) {
   EXPECT_EQ(source->tally().rays, plain->tally().rays);
   EXPECT_EQ(source->tally().ignored_rays, plain->tally().ignored_rays);
   EXPECT_EQ(source->tally().unobserved, plain->tally().unobserved);
+}
+
+/// A warp waits if an exchange formed it: one of a later round, or of a timed model one with later segments.
+TEST_P(Regrouped, FormedWarpsWait) {
+  RegroupedLaunch warps = regrouped();
+  warps.charges.cycles_per_cut = 3;
+  warps.charges.cycles_per_warp = 40;
+  const std::vector<std::uint32_t> delays = experiment::start_delays(warps);
+  ASSERT_EQ(delays.size(), warps.schedule.warps());
+  std::vector<std::uint32_t> expected;
+  for (std::size_t unit = 0; unit < warps.schedule.units(); ++unit) {
+    const std::uint64_t first = warps.schedule.unit_begin[unit];
+    const bool exchanges = warps.schedule.round_begin[first + 1] > warps.schedule.round_begin[first] + 1;
+    for (std::uint64_t round = first; round < warps.schedule.unit_begin[unit + 1]; ++round) {
+      const std::uint32_t delay = round == first ? 0U : exchanges ? 43U : 3U;
+      expected.resize(warps.schedule.round_begin[round + 1], delay);
+    }
+  }
+  for (std::size_t warp = 0; warp < delays.size() && !warps.sm.empty(); ++warp) {
+    bool later = false;
+    for (std::uint32_t lane = 0; lane < warps.schedule.warp_size; ++lane) {
+      const std::uint32_t segment = warps.schedule.segment_at[warp * warps.schedule.warp_size + lane];
+      const bool first = std::ranges::binary_search(warps.segments.first, segment);
+      later |= segment != scheduler::kNoSegment && !first;
+    }
+    expected[warp] = later ? 43U : 0U;
+  }
+  EXPECT_EQ(delays, expected);
 }
 
 /// Issue order of segments: each once, and a thread's in order.

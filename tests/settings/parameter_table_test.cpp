@@ -123,7 +123,16 @@ TEST(ParameterTable, EveryNumberOfAMachineIsAKeyWithTheRangeOfMachineFiles) {
     const auto file = [&](double value) {
       std::ostringstream text;
       text.precision(17);
-      text << (key == "withheld_sms" ? "sms = 4096\n" : "") << key << " = ";
+      if (key == "withheld_sms") {
+        text << "sms = 4096\n";
+      }
+      const char* const together = key == "rt_boxes_per_cycle"       ? "rt_triangles_per_cycle"
+                                   : key == "rt_triangles_per_cycle" ? "rt_boxes_per_cycle"
+                                                                     : nullptr;
+      if (together != nullptr) {
+        text << together << (value > 0 ? " = 1\n" : " = 0\n");
+      }
+      text << key << " = ";
       if (whole) {
         text << static_cast<std::int64_t>(value);
       } else {

@@ -11,6 +11,7 @@
 #include "sim/comparison/compare.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/launch/launch_schedule.hpp"
+#include "sim/launch/launch_work.hpp"
 #include "sim/launch/regrouped_launch.hpp"
 #include "sim/launch/resolve.hpp"
 #include "sim/launch/warps.hpp"
@@ -81,6 +82,15 @@ inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const e
     how.costs = of_model.costs;
     how.policy = resolved.policy;
     regrouped = experiment::regroup_launch(trace, launch, packed, settings.text("scheduler.model"), how);
+  }
+  std::vector<std::uint32_t> delays;
+  if (settings.text("schedule.time") == "memory") {
+    options.stream.work = true;
+    options.stream.call_work =
+        experiment::call_work(machine::make_costs(trace, launch, experiment::compare_of(settings).costs));
+    options.interleaving.work = true;
+    delays = regroups ? experiment::start_delays(regrouped) : delays;
+    options.interleaving.start_delay = delays;
   }
   return experiment::run_cache(
       trace, launch, structure,

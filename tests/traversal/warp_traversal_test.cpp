@@ -43,6 +43,24 @@ std::vector<std::string> letters(const WarpTraceResult& result, std::uint32_t wa
   return rows;
 }
 
+/// Tests by step sum up to those by ray.
+void expect_tests_of_steps(const WarpTraceResult& result) {
+  RayCounters by_ray;
+  for (const RayCounters& ray : result.counters) {
+    by_ray.boxes += ray.boxes;
+    by_ray.leaves += ray.leaves;
+  }
+  RayCounters by_step;
+  ASSERT_EQ(result.tests.size(), result.steps.size());
+  for (std::size_t i = 0; i < result.steps.size(); ++i) {
+    by_step.boxes += result.tests[i].boxes;
+    by_step.leaves += result.tests[i].leaves;
+    ASSERT_TRUE(result.steps[i].kind == StepKind::Node || result.tests[i].boxes == 0);
+    ASSERT_TRUE(result.steps[i].kind == StepKind::Leaf || result.tests[i].leaves == 0);
+  }
+  ASSERT_EQ(by_step, by_ray);
+}
+
 WarpTraceResult run(const std::string& spec, const bvh::Bvh& bvh, const std::vector<Ray>& rays,
                     const std::vector<std::uint64_t>& first_ray, const WarpTraceOptions& options) {
   return WarpTraversals::create(spec).model->trace(bvh, rays, first_ray, options);
@@ -224,7 +242,7 @@ TEST_P(WarpTraversalTwins, EveryLaneEqualsTheScalarTraversal) {
     const TraceResult scalar = Traversals::create("near-first").model->trace(bvh, rays, {.accesses = true});
     const bool plain = std::string(which.layout).starts_with("wide") || std::string(which.layout) == "binary";
     const std::vector<std::uint64_t> warps = uneven_warps(rays.size(), which.warp_size, 3);
-    const WarpTraceOptions options{.warp_size = which.warp_size, .accesses = true};
+    const WarpTraceOptions options{.warp_size = which.warp_size, .accesses = true, .tests = true};
     for (const char* spec : {"while-while", "if-if"}) {
       SCOPED_TRACE(spec);
       const WarpTraceResult result = run(spec, bvh, rays, warps, options);
@@ -275,6 +293,7 @@ TEST_P(WarpTraversalTwins, EveryLaneEqualsTheScalarTraversal) {
         lanes += static_cast<std::uint64_t>(std::popcount(step.mask));
       }
       ASSERT_EQ(result.tally[0].lanes, nodes);
+      expect_tests_of_steps(result);
       ASSERT_EQ(lanes, result.ray.size());
       if (std::string(spec).find("speculative") == std::string::npos) {
         ASSERT_EQ(result.counters, scalar.counters) << "without speculation, fetching changes no ray's own steps";

@@ -70,13 +70,15 @@ class Lane {
     return observer_.counters();
   }
 
-  void step_node() {
+  /// Returns the number of child boxes tested.
+  unsigned step_node() {
     has_node_ = false;
     const std::uint32_t record = node_.place.index;
     const bvh::Level& now = level();
     observer_.node(nodes(), record);
     NodeMeeting meeting;
-    observer_.boxes(kernel_.meet(now, record, box_ray(), search_.limit(), meeting));
+    const unsigned boxes = kernel_.meet(now, record, box_ray(), search_.limit(), meeting);
+    observer_.boxes(boxes);
     std::array<std::uint8_t, bvh::kMaxWidth> slots{};
     const std::size_t count = order_slots(meeting, true, slots);
     for (std::size_t i = count; i-- > 0;) {
@@ -86,10 +88,13 @@ class Lane {
       observer_.depth(stack_.size() - 1);
     }
     settle();
+    return boxes;
   }
 
-  void step_leaf() {
-    if (leaf_.next == 0) {
+  /// Returns whether the lane entered the leaf by this step.
+  bool step_leaf() {
+    const bool enters = leaf_.next == 0;
+    if (enters) {
       observer_.leaf(nodes(), leaf_.place);
     }
     const std::uint32_t reference = level().references[leaf_.place.index + leaf_.next++];
@@ -106,6 +111,7 @@ class Lane {
       push({visit_.space.box.t_min, {0, 0, bvh::kNoBlock}});
     }
     settle();
+    return enters;
   }
 
  private:

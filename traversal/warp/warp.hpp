@@ -22,6 +22,7 @@ namespace rayreplay::traversal {
 struct StepLog {
   std::array<StepTally, kStepKinds> tally{};
   std::vector<WarpStep> steps;
+  std::vector<StepTests> tests;
   std::vector<std::uint32_t> ray;
   std::vector<std::uint64_t> access_end;  ///< per active lane: rows of `accesses` up to and with its own
   AccessRows accesses;
@@ -33,7 +34,11 @@ class Warp {
  public:
   Warp(const bvh::Bvh& bvh, Kernel kernel, std::span<const Ray> rays, const WarpTraceOptions& options, bool speculative,
        StepLog& log, WarpTraceResult& result)
-      : rays_(rays), logs_steps_(options.steps || options.accesses), log_(&log), result_(&result) {
+      : rays_(rays),
+        logs_steps_(options.steps || options.accesses),
+        logs_tests_(logs_steps_ && options.tests),
+        log_(&log),
+        result_(&result) {
     for (std::uint32_t lane = 0; lane < options.warp_size; ++lane) {
       lanes_.emplace_back(bvh, kernel, options.shaders, speculative, Observer::kLogsAccesses ? &log.accesses : nullptr,
                           options.stack_entries);
@@ -65,19 +70,21 @@ class Warp {
 
   void step(std::uint32_t warp, StepKind kind, std::uint64_t mask) {
     count(warp, kind, mask);
+    StepTests tests;
     for (std::uint64_t rest = mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
       if (logs_steps_) {
         log_->ray.push_back(static_cast<std::uint32_t>(lanes_[lane].row()));
       }
       if (kind == StepKind::Node) {
-        lanes_[lane].step_node();
+        tests.boxes = static_cast<std::uint16_t>(tests.boxes + lanes_[lane].step_node());
       } else {
-        lanes_[lane].step_leaf();
+        tests.leaves = static_cast<std::uint16_t>(tests.leaves + (lanes_[lane].step_leaf() ? 1 : 0));
       }
       note(lane);
       log_accesses();
     }
+    log_tests(tests);
   }
 
   /// Lanes of the mask take rows [first, first + popcount), lowest lane first.
@@ -92,6 +99,7 @@ class Warp {
       load(static_cast<std::uint32_t>(std::countr_zero(rest)), row);
       log_accesses();
     }
+    log_tests({});
   }
 
  private:
@@ -101,6 +109,11 @@ class Warp {
     tally.lanes += static_cast<std::uint64_t>(std::popcount(mask));
     if (logs_steps_) {
       log_->steps.push_back({mask, warp, kind});
+    }
+  }
+  void log_tests(const StepTests& tests) {
+    if (logs_tests_) {
+      log_->tests.push_back(tests);
     }
   }
   void log_accesses() {
@@ -124,6 +137,7 @@ class Warp {
 
   std::span<const Ray> rays_;
   bool logs_steps_;
+  bool logs_tests_;
   StepLog* log_;
   WarpTraceResult* result_;
   std::deque<Lane<Kernel, Observer>> lanes_;

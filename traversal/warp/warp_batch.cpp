@@ -44,6 +44,7 @@ void join_logs(std::vector<StepLog>& logs, const WarpTraceOptions& options, Warp
     }
   }
   result.steps.reserve(steps);
+  result.tests.reserve(options.tests ? steps : 0);
   result.ray.reserve(lanes);
   result.accesses.reserve(accesses);
   if (options.accesses) {
@@ -52,6 +53,7 @@ void join_logs(std::vector<StepLog>& logs, const WarpTraceOptions& options, Warp
   }
   for (StepLog& log : logs) {
     result.steps.insert(result.steps.end(), log.steps.begin(), log.steps.end());
+    result.tests.insert(result.tests.end(), log.tests.begin(), log.tests.end());
     result.ray.insert(result.ray.end(), log.ray.begin(), log.ray.end());
     for (const std::uint64_t end : log.access_end) {
       result.access_offset.push_back(result.accesses.size() + end);

@@ -32,6 +32,7 @@
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/regrouping.hpp"
 #include "sim/engine/stages/reuse.hpp"
+#include "sim/engine/stages/stream.hpp"
 #include "sim/engine/stages/structure.hpp"
 #include "sim/settings/machine_settings.hpp"
 
@@ -111,9 +112,11 @@ Settings told_settings(const CacheArguments& given, Settings settings, const Cac
     return told;
   }
   // Under the model plain nothing else of the scheduler models has an effect.
-  return experiment::of_keys(told, [](const ExperimentParameter& parameter) {
-    return parameter.declared.name == "scheduler.model" ||
-           experiment::is_read(parameter, experiment::stages_named("structure, assignment, stream, reuse"));
+  return experiment::of_keys(told, [&settings](const ExperimentParameter& parameter) {
+    const std::string& key = parameter.declared.name;
+    return key == "scheduler.model" ||
+           (experiment::is_read(parameter, experiment::stages_named("structure, assignment, stream, reuse")) &&
+            experiment::stream_uses_key(settings, key));
   });
 }
 

@@ -10,6 +10,7 @@
 #include "app/report/cache/cache_page.hpp"
 #include "app/report/cache/cache_pictures.hpp"
 #include "app/report/cache/cache_table.hpp"
+#include "app/report/cache/cache_time.hpp"
 #include "app/report/context/answers.hpp"
 #include "app/report/context/experiment_table.hpp"
 #include "app/report/context/provenance.hpp"
@@ -196,6 +197,7 @@ std::string cache_sentences(const CacheResult& result) {
         100 * share(interleaved.l1_hits, summary.loads), 100 * share(interleaved.merged, summary.loads),
         100 * share(interleaved.l2_hits, summary.loads), 100 * share(interleaved.dram, summary.loads),
         100 * share(interleaved.stalled_cycles, interleaved.cycles * result.machine.sms));
+    text += has_time(result) ? cache_time_sentence(result) : "";
   }
   if (has_level(result, memory::kL1) && has_level(result, memory::kL2)) {
     text += fmt::format("L2 to L1: {}; L1 to L2: {}\n", bytes(summary.filled_bytes[memory::kL1]),
@@ -246,7 +248,7 @@ Facts cache_facts(const CacheResult& result) {
 
 std::string cache_text(const CacheContext& context) {
   const CacheResult& result = context.result;
-  std::string text = cache_answer(cache_rows(result));
+  std::string text = (has_time(result) ? cache_time_answer(result) : "") + cache_answer(cache_rows(result));
   text += text.empty() ? "" : "\n";
   if (context.launch != nullptr) {
     text += context_text(*context.launch);
@@ -261,6 +263,9 @@ std::string cache_text(const CacheContext& context) {
     line(text, name, value);
   }
   text += "\n" + output::to_text(for_people(cache_rows(result))) + "\n" + cache_sentences(result);
+  if (has_time(result)) {
+    text += "\n" + output::to_text(cache_time_table(result));
+  }
   if (result.analysis.windows.size() > 1) {
     text += "\n" + output::to_text(cache_windows(result));
   }
@@ -289,6 +294,9 @@ ordered_json cache_json(const CacheContext& context) {
   document["configuration"]["schedule_note"] = result.schedule_note;
   document["machine"] = machine_json(result.machine);
   document["summary"] = summary_json(result);
+  if (has_time(result)) {
+    document["time"] = cache_time_json(result);
+  }
   document["rows"] = to_json(cache_rows(result));
   document["levels"] = levels_json(result);
   document["reuse_engine"] = {{"spec", result.analysis.reuse_engine}, {"weight", result.analysis.reuse_weight}};

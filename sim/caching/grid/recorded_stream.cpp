@@ -1,7 +1,9 @@
 #include "sim/caching/grid/recorded_stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -17,19 +19,21 @@
 namespace rayreplay::experiment {
 namespace {
 
+using machine::SmTime;
 using memory::Transaction;
 
 static_assert(std::endian::native == std::endian::little, "stored streams are little-endian");
+static_assert(std::is_trivially_copyable_v<SmTime> && std::has_unique_object_representations_v<SmTime>);
 static_assert(std::is_trivially_copyable_v<Transaction> && std::has_unique_object_representations_v<Transaction>);
 
 constexpr std::uint64_t kMagic = 0x6D61'6572'7473'7272U;  // "rrstream"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kMaxSms = 65536;
 constexpr std::uint8_t kMaxLanes = 64;
 constexpr std::uint8_t kAllFlags =
     memory::kStore | memory::kFirst | memory::kTimedHit | memory::kTimedMerged | memory::kTimedL2Hit;
 
-/// The bytes before the transactions; after these is a checksum of everything before it.
+/// The bytes before the transactions; after these are the SMs of memory time, and a checksum of everything before it.
 struct Header {
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
@@ -43,8 +47,17 @@ struct Header {
   std::uint64_t transactions = 0;
   std::uint64_t cycles = 0;
   std::uint64_t instructions = 0;
+  std::uint64_t stalled_cycles = 0;
+  std::uint64_t timed_sms = 0;  ///< 0: no memory time
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t dram_bytes = 0;
+  // Bits of numbers.
+  std::uint64_t issue_cycles = 0;
+  std::uint64_t ray_unit_cycles = 0;
+  std::uint64_t l2_cycles = 0;
+  std::uint64_t dram_cycles = 0;
 };
-static_assert(sizeof(Header) == 64 && std::has_unique_object_representations_v<Header>);
+static_assert(sizeof(Header) == 128 && std::has_unique_object_representations_v<Header>);
 
 [[noreturn]] void damaged(std::string what, const std::string& where, std::string found, std::string expected) {
   throw Error(ErrorKind::Input, {std::move(what), where, std::move(found), std::move(expected),
@@ -60,8 +73,14 @@ void check_header(const Header& header, std::size_t bytes, const std::string& wh
     damaged("the recorded stream is of another version", where, fmt::format("{}", header.version),
             fmt::format("{}", kVersion));
   }
+  if (header.timed_sms != 0 && header.timed_sms != header.sms) {
+    damaged("the memory time of a recorded stream is of other SMs", where, fmt::format("{}", header.timed_sms),
+            fmt::format("0 or {}", header.sms));
+  }
   const std::uint64_t room = bytes - sizeof(Header) - sizeof(std::uint64_t);
-  if (room % sizeof(Transaction) != 0 || header.transactions != room / sizeof(Transaction)) {
+  const std::uint64_t timed = header.timed_sms * sizeof(SmTime);
+  if (timed > room || (room - timed) % sizeof(Transaction) != 0 ||
+      header.transactions != (room - timed) / sizeof(Transaction)) {
     damaged("the recorded stream has another size than it says", where, fmt::format("{} bytes", bytes),
             fmt::format("{} transactions", header.transactions));
   }
@@ -84,6 +103,38 @@ void check_transactions(const RecordedStream& stream, const std::string& where) 
         (one.flags & ~kAllFlags) != 0 || one.bytes > stream.coalescing.line_bytes) {
       damaged("a transaction of a recorded stream is invalid", fmt::format("{}, transaction {}", where, i), "",
               "a line, SM, sectors, lanes, kind, flags and bytes within their limits");
+    }
+  }
+}
+
+void check_time(const RecordedStream& stream, const std::string& where) {
+  const auto wrong = [&](const std::string& found) {
+    damaged("the memory time of a recorded stream is invalid", where, found,
+            "cycles of SMs that sum to the launch's, within its warps' lives");
+  };
+  const machine::MemoryTime& time = stream.time;
+  for (std::size_t i = 0; i < time.sms.size(); ++i) {
+    const SmTime& sm = time.sms[i];
+    std::uint64_t lives = 0;
+    for (const std::uint64_t state : sm.waits) {
+      if (state > std::numeric_limits<std::uint64_t>::max() - lives) {
+        wrong(fmt::format("SM {}", i));
+      }
+      lives += state;
+    }
+    if (sm.busy > stream.cycles || sm.barrier > stream.cycles - sm.busy ||
+        sm.idle != stream.cycles - sm.busy - sm.barrier || lives < sm.busy ||
+        lives / machine::kMaxResidentWarps > sm.busy) {
+      wrong(fmt::format("SM {}", i));
+    }
+  }
+  const std::array servers{time.issue_cycles, time.ray_unit_cycles, time.l2_cycles, time.dram_cycles};
+  if (time.sms.empty() && (time.l2_bytes != 0 || time.dram_bytes != 0 || servers != std::array<double, 4>{})) {
+    wrong("sums without SMs");
+  }
+  for (const double cycles : servers) {
+    if (!(std::isfinite(cycles) && cycles >= 0)) {
+      wrong(fmt::format("{} cycles of a server", cycles));
     }
   }
 }
@@ -131,15 +182,28 @@ std::string write_stream(const RecordedStream& stream) {
                       .keep_raw = static_cast<std::uint32_t>(stream.coalescing.keep_raw),
                       .transactions = stream.transactions.size(),
                       .cycles = stream.cycles,
-                      .instructions = stream.instructions};
+                      .instructions = stream.instructions,
+                      .stalled_cycles = stream.stalled_cycles,
+                      .timed_sms = stream.time.sms.size(),
+                      .l2_bytes = stream.time.l2_bytes,
+                      .dram_bytes = stream.time.dram_bytes,
+                      .issue_cycles = std::bit_cast<std::uint64_t>(stream.time.issue_cycles),
+                      .ray_unit_cycles = std::bit_cast<std::uint64_t>(stream.time.ray_unit_cycles),
+                      .l2_cycles = std::bit_cast<std::uint64_t>(stream.time.l2_cycles),
+                      .dram_cycles = std::bit_cast<std::uint64_t>(stream.time.dram_cycles)};
   const std::size_t size = stream.transactions.size() * sizeof(Transaction);
-  std::string bytes(sizeof(Header) + size + sizeof(std::uint64_t), '\0');
+  const std::size_t timed = stream.time.sms.size() * sizeof(SmTime);
+  const std::size_t end = sizeof(Header) + size + timed;
+  std::string bytes(end + sizeof(std::uint64_t), '\0');
   std::memcpy(bytes.data(), &header, sizeof(Header));
   if (size != 0) {
     std::memcpy(bytes.data() + sizeof(Header), stream.transactions.data(), size);
   }
-  const std::uint64_t checksum = XXH3_64bits(bytes.data(), sizeof(Header) + size);
-  std::memcpy(bytes.data() + sizeof(Header) + size, &checksum, sizeof(checksum));
+  if (timed != 0) {
+    std::memcpy(bytes.data() + sizeof(Header) + size, stream.time.sms.data(), timed);
+  }
+  const std::uint64_t checksum = XXH3_64bits(bytes.data(), end);
+  std::memcpy(bytes.data() + end, &checksum, sizeof(checksum));
   return bytes;
 }
 
@@ -166,6 +230,13 @@ RecordedStream read_stream(std::string_view bytes, const std::string& where) {
   stream.sms = header.sms;
   stream.cycles = header.cycles;
   stream.instructions = header.instructions;
+  stream.stalled_cycles = header.stalled_cycles;
+  stream.time.l2_bytes = header.l2_bytes;
+  stream.time.dram_bytes = header.dram_bytes;
+  stream.time.issue_cycles = std::bit_cast<double>(header.issue_cycles);
+  stream.time.ray_unit_cycles = std::bit_cast<double>(header.ray_unit_cycles);
+  stream.time.l2_cycles = std::bit_cast<double>(header.l2_cycles);
+  stream.time.dram_cycles = std::bit_cast<double>(header.dram_cycles);
   try {
     memory::check(stream.coalescing, where);
   } catch (const Error& error) {
@@ -176,6 +247,12 @@ RecordedStream read_stream(std::string_view bytes, const std::string& where) {
     std::memcpy(stream.transactions.data(), bytes.data() + sizeof(Header), header.transactions * sizeof(Transaction));
   }
   check_transactions(stream, where);
+  stream.time.sms.resize(header.timed_sms);
+  if (header.timed_sms != 0) {
+    std::memcpy(stream.time.sms.data(), bytes.data() + sizeof(Header) + header.transactions * sizeof(Transaction),
+                header.timed_sms * sizeof(SmTime));
+  }
+  check_time(stream, where);
   return stream;
 }
 

@@ -3,7 +3,7 @@
 // Contract: transactions in the order of issue, with their SM (sim/memory/streams/transactions.hpp); 16 bytes each,
 // linear in the trace. The recorder holds parts of kPartBytes until `finish`, which frees each part as it is joined:
 // the peak is the stream and one part. `write`/`read`: the form in the store, little-endian, with a version, counts and
-// a checksum, all checked before use; Input names the fault.
+// a checksum, all checked before use; Input names the fault. Memory time is stored too, 88 bytes an SM.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/machine/interleave.hpp"
 #include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay::experiment {
@@ -25,9 +26,11 @@ struct RecordedStream {
   // Of the interleaving; 0 for imported traces.
   std::uint64_t cycles = 0;
   std::uint64_t instructions = 0;
+  std::uint64_t stalled_cycles = 0;
+  machine::MemoryTime time;  ///< without SMs if the interleaving had no work
 
   [[nodiscard]] std::uint64_t bytes() const {
-    return transactions.size() * sizeof(memory::Transaction);
+    return transactions.size() * sizeof(memory::Transaction) + time.sms.size() * sizeof(machine::SmTime);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "sim/engine/stages/stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "sim/engine/stages/input.hpp"
 #include "sim/engine/stages/regrouping.hpp"
 #include "sim/launch/launch_stream.hpp"
+#include "sim/launch/launch_work.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -28,10 +30,11 @@ constexpr std::uint64_t kMaxStoredBytes = std::uint64_t{1} << 30U;
 constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 16U;
 
 /// Reserves memory while a stream grows: the recorded parts; one part more while they are joined; chunks of warps
-/// before coalescing; and the transactions of resident warps, twice because of their instructions.
+/// before coalescing; and the transactions of resident warps, twice because of their instructions, three times with
+/// these instructions' work.
 class StreamMemory {
  public:
-  explicit StreamMemory(Working& working) : working_(&working) {}
+  StreamMemory(Working& working, bool work) : working_(&working), of_resident_(work ? 3 : 2) {}
 
   void made(const memory::Holding& now) {
     held_.transactions = now.transactions;
@@ -53,12 +56,13 @@ class StreamMemory {
   void reserve() {
     const std::uint64_t recorded = recorder_ == nullptr ? 0 : recorder_->taken();
     const std::uint64_t resident = held_.transactions - std::min(held_.transactions, recorded);
-    working_->set((room_ + 2 * resident) * sizeof(memory::Transaction) +
+    working_->set((room_ + of_resident_ * resident) * sizeof(memory::Transaction) +
                   std::max(held_.bytes, StreamRecorder::kPartBytes));
     reserved_for_ = held_.transactions;
   }
 
   Working* working_;
+  std::uint64_t of_resident_;
   const StreamRecorder* recorder_ = nullptr;
   std::uint64_t room_ = 0;
   std::uint64_t reserved_for_ = 0;
@@ -69,7 +73,7 @@ class StreamMemory {
 RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Working& working) {
   PreparedStream prepared = prepare_stream(bench, experiment);
   RecordedStream recorded;
-  StreamMemory memory(working);
+  StreamMemory memory(working, prepared.options.work);
   // The recorder waits while warps are generated, so the two callbacks never reserve at the same time.
   prepared.options.holding = [&](const memory::Holding& now) { memory.made(now); };
   const auto source = source_of(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
@@ -84,6 +88,8 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   recorder.finish();
   recorded.cycles = interleaved.cycles;
   recorded.instructions = interleaved.instructions;
+  recorded.stalled_cycles = interleaved.stalled_cycles;
+  recorded.time = interleaved.time;
   if (bench.accelerator() != nullptr) {
     bench.accelerator()->note_cpu("access stream", "warps are traversed and interleaved on the processor");
   }
@@ -150,7 +156,25 @@ std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Workin
 }
 
 void check_stream(const Experiment& experiment) {
-  require_regrouping(*experiment.settings, experiment.facts->memory);
+  const Settings& settings = *experiment.settings;
+  require_regrouping(settings, experiment.facts->memory);
+  if (experiment.facts->memory && has_memory_time(settings)) {
+    throw Error(ErrorKind::Usage, {"a memory trace has no warps whose time could be modelled",
+                                   place_of(settings.where(kTimeKey), kTimeKey), "'memory'", "accesses",
+                                   "leave the key out, or give a trace of a launch (.rrt)"});
+  }
+}
+
+/// Costs of calls and delays of warps, for memory time.
+void prepare_time(const Settings& settings, PreparedStream& prepared) {
+  prepared.options.work = true;
+  prepared.options.call_work =
+      call_work(machine::make_costs(prepared.data->trace, *prepared.launch, compare_of(settings).costs));
+  prepared.interleaving.work = true;
+  if (prepared.regrouped != nullptr) {
+    prepared.start_delay = start_delays(*prepared.regrouped);
+    prepared.interleaving.start_delay = prepared.start_delay;
+  }
 }
 
 /// Of a memory trace, the stream depends on the options of the coalescer alone.
@@ -160,6 +184,28 @@ std::string reads_of_accesses(const Settings& complete) {
 }
 
 }  // namespace
+
+bool has_memory_time(const Settings& complete) {
+  return complete.text(kTimeKey) == "memory";
+}
+
+bool stream_uses_key(const Settings& complete, std::string_view key) {
+  constexpr std::array kOfTime{"scheduler.cost_source",
+                               "scheduler.cycles_per_instruction",
+                               "machine.issue_per_cycle",
+                               "machine.issue_partitions",
+                               "machine.clock_mhz",
+                               "machine.rt_steps_per_cycle",
+                               "machine.rt_boxes_per_cycle",
+                               "machine.rt_triangles_per_cycle",
+                               "machine.rt_rays",
+                               "machine.rt_step_latency_cycles",
+                               "machine.dram_bytes_per_second",
+                               "machine.l2_bytes_per_second",
+                               "machine.software_traversal"};
+  const bool of_time = std::ranges::find(kOfTime, key) != kOfTime.end() || key.starts_with("shader_costs.");
+  return !of_time || has_memory_time(complete);
+}
 
 PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {
   const Settings& settings = *experiment.settings;
@@ -180,6 +226,9 @@ PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {
   prepared.options = stream_of(settings, resolved.warp_size);
   prepared.interleaving = interleaving_of(settings, prepared.machine, resolved.warp_size);
   prepared.interleaving.progress = bench.progress();
+  if (has_memory_time(settings)) {
+    prepare_time(settings, prepared);
+  }
   return prepared;
 }
 
@@ -219,6 +268,7 @@ constexpr StageCode kCode = {
     .gives_result = true,
     .stored = kStoredStream,
     .reads_of_accesses = reads_of_accesses,
+    .uses_key = stream_uses_key,
     .check = check_stream,
 };
 
@@ -227,7 +277,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}},
-                                 .format = 2},
+                                 .format = 3},
                                 &kCode);
 
 }  // namespace

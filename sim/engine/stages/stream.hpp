@@ -5,7 +5,10 @@
 // of the parts.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "sim/caching/grid/recorded_stream.hpp"
 #include "sim/engine/stages/structure.hpp"
@@ -25,8 +28,16 @@ struct PreparedStream {
   LaunchSchedule schedule;
   std::shared_ptr<const RegroupedLaunch> regrouped;  ///< null: whole threads
   memory::StreamOptions options;
+  std::vector<std::uint32_t> start_delay;  ///< memory time: that of the interleaving, which refers to it
   machine::InterleaveOptions interleaving;
 };
+
+/// The key of memory time, and whether it is switched on (docs/memory-time.md).
+inline constexpr const char* kTimeKey = "schedule.time";
+[[nodiscard]] bool has_memory_time(const Settings& complete);
+
+/// False, without memory time, for costs of calls and rates of the machine: the stream does not depend on them.
+[[nodiscard]] bool stream_uses_key(const Settings& complete, std::string_view key);
 
 [[nodiscard]] PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment);
 

@@ -19,7 +19,7 @@ WorkRules::WorkRules(const Machine& machine, std::uint32_t compute_cycles)
       partitions_(machine.issue_partitions),
       issue_per_cycle_(machine.issue_per_cycle / machine.issue_partitions),
       steps_per_cycle_(machine.rt_steps_per_cycle),
-      boxes_per_cycle_(machine.rt_boxes_per_cycle),
+      boxes_per_cycle_(machine.software_traversal ? 0 : machine.rt_boxes_per_cycle),
       triangles_per_cycle_(machine.rt_triangles_per_cycle),
       test_latency_(latency_of_tests(machine)),
       rays_(machine.software_traversal ? 0 : machine.rt_rays) {
@@ -46,7 +46,7 @@ WorkRules::Next WorkRules::go_on(SmUnit& unit, WarpProgress& warp, std::uint32_t
   switch (warp.part) {
     case WorkPart::Tests:
       warp.part = WorkPart::Shader;
-      if (row.visits != 0) {
+      if (row.visits != 0 || (boxes_per_cycle_ > 0 && (row.boxes != 0 || row.triangles != 0))) {
         return wait(WarpWait::Traversal, tests_end(work, row, slot, cycle));
       }
       [[fallthrough]];

@@ -3,10 +3,11 @@
 // Contract: `go_on` takes a warp, in the cycle in which it reaches a part of its row, through the parts until one takes
 // time or the row ends. The parts in order, of a warp that reaches them in cycle t:
 //   tests      They take a turn of the SM's ray-tracing unit: boxes / rt_boxes_per_cycle + triangles /
-//              rt_triangles_per_cycle cycles, or visits / rt_steps_per_cycle where these rates are 0. They end the test
-//              latency after their turn: rt_step_latency_cycles without l1_latency_cycles, because the load of a step
-//              is an access. With software traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle
-//              instructions: all lanes run, whichever are active. State Traversal.
+//              rt_triangles_per_cycle cycles, or visits / rt_steps_per_cycle where these rates are 0: the further
+//              contents of a leaf are no visits, and take no time then. They end the test latency after their turn:
+//              rt_step_latency_cycles without l1_latency_cycles, because the load of a step is an access. With
+//              software traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle instructions for each row
+//              with visits: all lanes run, whichever are active. State Traversal.
 //   rays end   The unit has so many fewer.
 //   shader     Instructions take a turn of the warp's issue partition (slot mod issue_partitions), which starts
 //              issue_per_cycle / issue_partitions a cycle. They end with it, but no earlier than their latency after it

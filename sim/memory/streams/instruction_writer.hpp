@@ -2,7 +2,8 @@
 //
 // Contract: call `add` for each active lane in ascending order, then `put`, which appends one instruction, or several
 // if a lane's bytes exceed one load; nothing without lanes. `put_words` is for local memory: one instruction for each
-// 4-byte word, with word w of a lane `word_stride` bytes after word w − 1.
+// 4-byte word, with word w of a lane `word_stride` bytes after word w − 1. `work`, if wanted, gets a row before each
+// instruction; `depend` is that of WorkWriter.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +12,25 @@
 #include <cstdint>
 
 #include "sim/memory/streams/instructions.hpp"
+#include "sim/memory/streams/work_writer.hpp"
 
 namespace rayreplay::memory {
 
 class InstructionWriter {
  public:
   /// load_bytes: limit of one lane's load or store by one instruction; 0: none.
-  InstructionWriter(Instructions& out, std::uint32_t load_bytes) : out_(&out), load_bytes_(load_bytes) {}
+  InstructionWriter(Instructions& out, std::uint32_t load_bytes, WorkWriter* work = nullptr)
+      : out_(&out), work_(work), load_bytes_(load_bytes) {}
+
+  /// Null: not wanted.
+  [[nodiscard]] WorkWriter* work() const {
+    return work_;
+  }
+  void depend() {
+    if (work_ != nullptr) {
+      work_->depend();
+    }
+  }
 
   void add(std::uint32_t lane, std::uint64_t address, std::uint32_t element, std::uint32_t thread) {
     mask_ |= std::uint64_t{1} << lane;
@@ -46,6 +59,9 @@ class InstructionWriter {
     count_ = 0;
   }
   void append(DataKind kind, std::uint32_t bytes, bool store, std::uint64_t offset) {
+    if (work_ != nullptr) {
+      work_->instruction();
+    }
     const std::size_t first = out_->address.size();
     out_->rows.push_back({mask_, static_cast<std::uint32_t>(first), bytes, kind, store});
     out_->address.insert(out_->address.end(), address_.data(), address_.data() + count_);
@@ -59,6 +75,7 @@ class InstructionWriter {
   }
 
   Instructions* out_;
+  WorkWriter* work_;
   std::uint32_t load_bytes_;
   std::uint64_t mask_ = 0;
   std::size_t count_ = 0;

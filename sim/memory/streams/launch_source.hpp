@@ -20,6 +20,11 @@
 // item, which fetches the k-th rays of its threads after the k−1-th. The schedule distributes work
 // (sim/machine/work_distribution.hpp), so their `warps`, `queue` and `threshold` have no effect here.
 //
+// With `work` streams say what a warp does between its instructions (warp_work.hpp): the tests of traversal steps, rays
+// that enter and leave the ray-tracing unit, and the instructions of shader calls, whose costs are options. Which
+// instructions follow: step_instructions.hpp, item_instructions.hpp; the pieces of an access that load_bytes cuts do.
+// Transactions are the same with and without it.
+//
 // Addresses: nodes, instances, indices, vertices and boxes as in bvh::MemoryMap. After them, aligned to 256 bytes:
 // shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (at the
 // thread's home, launch_memory.hpp, 4-byte words interleaved over lanes), frame buffer (thread · pixel_bytes), and the
@@ -47,6 +52,12 @@
 
 namespace rayreplay::memory {
 
+/// The cost of a shader call for a warp that makes it, whatever the number of its lanes.
+struct CallWork {
+  std::uint32_t issue = 0;    ///< instructions · kIssueScale
+  std::uint32_t latency = 0;  ///< cycles of these instructions when no other warp runs
+};
+
 struct StreamOptions {
   std::string warp_traversal = "while-while";  ///< spec
   std::uint32_t warp_size = 32;
@@ -57,6 +68,8 @@ struct StreamOptions {
   std::uint32_t load_bytes = 0;      ///< limit of one lane's load by one instruction (16 for software traversal);
                                      ///< 0: any access, also of a node, is one instruction
   CoalesceOptions coalescing;
+  bool work = false;                  ///< streams have work
+  std::vector<CallWork> call_work{};  ///< with `work`, by call: shader · trace::kEventKinds + kind
   TellHolding holding;  ///< called during generation (chunk_room.hpp); `generate` passes its exceptions on
 };
 

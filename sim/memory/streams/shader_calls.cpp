@@ -6,15 +6,18 @@ namespace {
 using trace::EventKind;
 using trace::TableRegion;
 
-/// Calls visit(place of the range, event, ray of the thread) for the range's shader calls.
-template <class Visit>
-void for_calls(const trace::ThreadData& data, const CallRange& range, const Visit& visit) {
+void no_begin(std::uint64_t, std::uint64_t) {}
+
+/// Calls visit(place of the range, event, ray of the thread) for the range's shader calls, and begin(place, event) for
+/// its trace calls.
+template <class Visit, class Begin>
+void for_calls(const trace::ThreadData& data, const CallRange& range, const Visit& visit, const Begin& begin) {
   const trace::Events& events = data.events;
   std::uint64_t begun = range.first_ray;
   for (std::uint64_t event = range.first_event; event < range.last_event; ++event) {
     const EventKind kind = events.kind[event];
     if (trace::begins_ray(kind)) {
-      ++begun;
+      begin(++begun - range.first_ray, event);
     } else if (trace::is_warp_event(kind)) {
       const std::uint64_t ray = events.ray.empty() ? begun - 1 : events.ray[event];
       // Wraps around for earlier rays, and for calls outside of rays.
@@ -46,15 +49,16 @@ ShaderCall ShaderTable::call(std::uint64_t event, std::uint64_t ray) const {
   const trace::Rays& rays = launch_->data.rays;
   const EventKind kind = events.kind[event];
   if (kind == EventKind::Callable) {
-    return {kind, TableRegion::Callable, callable_record_[events.shader[event]]};
+    return {kind, TableRegion::Callable, callable_record_[events.shader[event]], events.shader[event]};
   }
   if (kind == EventKind::Miss) {
-    return {kind, TableRegion::Miss, rays.miss_index[ray]};
+    return {kind, TableRegion::Miss, rays.miss_index[ray], events.shader[event]};
   }
   const std::uint32_t geometry = events.geometry.empty() ? 0U : events.geometry[event];
   return {kind, TableRegion::Hit,
           structure_->scene.source(events.instance[event]).hit_group_offset + (rays.sbt_offset[ray] & 15U) +
-              (rays.sbt_stride[ray] & 15U) * geometry};
+              (rays.sbt_stride[ray] & 15U) * geometry,
+          events.shader[event]};
 }
 
 ShaderCalls ShaderTable::calls(std::span<const CallRange> ranges) const {
@@ -65,16 +69,24 @@ ShaderCalls ShaderTable::calls(std::span<const CallRange> ranges) const {
   for (const CallRange& range : ranges) {
     const std::uint64_t of_thread = data.ray_offset[std::uint64_t{range.thread} + 1] - data.ray_offset[range.thread];
     next.assign(range.rays + 2, 0);
-    for_calls(data, range, [&](std::uint64_t place, std::uint64_t, std::uint64_t) { ++next[place + 1]; });
+    for_calls(
+        data, range, [&](std::uint64_t place, std::uint64_t, std::uint64_t) { ++next[place + 1]; }, no_begin);
     next[0] = result.calls.size();
     for (std::uint64_t place = 0; place <= range.rays; ++place) {
       next[place + 1] += next[place];
       result.first.push_back(next[place + 1]);
     }
     result.calls.resize(next[range.rays + 1]);
-    for_calls(data, range, [&](std::uint64_t place, std::uint64_t event, std::uint64_t ray) {
-      result.calls[next[place]++] = call(event, data.ray_offset[range.thread] + (ray < of_thread ? ray : 0));
-    });
+    const std::size_t first_place = result.trace_call.size();
+    result.trace_call.resize(first_place + range.rays + 1);
+    for_calls(
+        data, range,
+        [&](std::uint64_t place, std::uint64_t event, std::uint64_t ray) {
+          result.calls[next[place]++] = call(event, data.ray_offset[range.thread] + (ray < of_thread ? ray : 0));
+        },
+        [&](std::uint64_t place, std::uint64_t event) {
+          result.trace_call[first_place + place] = call_number(data.events.shader[event], data.events.kind[event]);
+        });
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// The shader calls of segments, and the record of the shader binding table that each one reads.
+// The shader calls of segments, and the record of the shader binding table that each one reads; and their trace calls.
 //
 // Contract: calls are the Intersection, AnyHit, Miss, ClosestHit and Callable events, in their order. Those of the rays
 // that the segment begins are listed by ray; all others come first: of rays that an earlier segment of the thread
@@ -18,11 +18,20 @@
 
 namespace rayreplay::memory {
 
+/// Number of a call by shader and kind, as in machine::Costs.
+[[nodiscard]] constexpr std::uint32_t call_number(std::uint16_t shader, trace::EventKind kind) {
+  return shader * static_cast<std::uint32_t>(trace::kEventKinds) + static_cast<std::uint32_t>(kind);
+}
+
 struct ShaderCall {
   trace::EventKind kind = trace::EventKind::Miss;
   trace::TableRegion region = trace::TableRegion::Miss;
   std::uint32_t record = 0;  ///< of the region
+  std::uint16_t shader = 0;
 
+  [[nodiscard]] std::uint32_t number() const {
+    return call_number(shader, kind);
+  }
   [[nodiscard]] bool reads_payload() const {
     return kind == trace::EventKind::AnyHit || writes_payload();
   }
@@ -43,6 +52,7 @@ struct CallRange {
 struct ShaderCalls {
   std::vector<std::uint64_t> first;  ///< places + 1
   std::vector<ShaderCall> calls;
+  std::vector<std::uint32_t> trace_call;  ///< by place: number of the call that begins its ray; unused for the first
 
   [[nodiscard]] std::span<const ShaderCall> of(std::uint64_t place) const {
     return std::span(calls).subspan(first[place], first[place + 1] - first[place]);

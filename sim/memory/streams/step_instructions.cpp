@@ -52,6 +52,7 @@ class Step {
 
   /// Rows [row, row + lanes) of `traced.ray`.
   void append(std::uint64_t row, std::size_t lanes) {
+    out_->depend();
     const std::uint64_t* const offset = traced_->access_offset.data() + row;
     const Access* const accesses = traced_->accesses.data();
     bool one_each = offset[lanes] - offset[0] == lanes;
@@ -89,6 +90,9 @@ class Step {
       for (std::size_t i = 0; i < lanes; ++i) {
         out_->add(owner_[i]->lane, access[i * 4 + j].address, face_[i], owner_[i]->thread);
       }
+      if (j == 1) {
+        out_->depend();
+      }
       out_->put(j == 0 ? DataKind::Index : DataKind::Vertex, access[j].bytes, false);
     }
   }
@@ -97,16 +101,35 @@ class Step {
     std::copy(offset, offset + lanes, next.begin());
     std::uint64_t left = offset[lanes] - offset[0];
     while (left > 0) {
+      out_->depend();
+      Needs needs;
       for (const Meeting& meeting : kOrder) {
-        while (const std::uint64_t taken = meet(meeting, offset, next, lanes)) {
+        while (const std::uint64_t taken = meet(meeting, offset, next, lanes, needs)) {
           left -= taken;
         }
       }
     }
   }
+  /// What the instructions of a round have waited for.
+  struct Needs {
+    bool blocks = false;  ///< leaf blocks are read, and not waited for
+    bool indices = false;
+
+    /// Whether instructions of this kind wait.
+    bool wait(AccessKind kind) {
+      const bool waits =
+          kind == AccessKind::Vertex ? indices : blocks && (kind == AccessKind::Index || kind == AccessKind::Box);
+      if (waits) {
+        *this = {};
+      }
+      blocks |= kind == AccessKind::Node;
+      indices |= kind == AccessKind::Index;
+      return waits;
+    }
+  };
   /// One instruction for the lanes whose next access is of this kind. Returns their number.
   std::uint64_t meet(const Meeting& meeting, const std::uint64_t* offset, std::array<std::uint64_t, 64>& next,
-                     std::size_t lanes) {
+                     std::size_t lanes, Needs& needs) {
     const AccessKind kind = meeting.kind;
     std::uint64_t taken = 0;
     std::uint32_t bytes = 0;
@@ -128,6 +151,12 @@ class Step {
       out_->add(owner_[i]->lane, access.address, of_face ? face_[i] : elements_->counted(access.address),
                 owner_[i]->thread);
       bytes = access.bytes;
+    }
+    if (taken == 0) {
+      return 0;
+    }
+    if (needs.wait(kind)) {
+      out_->depend();
     }
     if (kind == AccessKind::Stack) {
       out_->put_words(DataKind::Stack, traversal::kStackEntryBytes / kLocalWord, stack_.warp_size * kLocalWord,
@@ -160,17 +189,41 @@ class Step {
   std::array<std::uint32_t, 64> face_{};  ///< by lane: the index triple it loaded last
 };
 
+/// Rays that take a step. A warp gives a lane one ray here.
+std::uint32_t rays_of(const traversal::WarpTraceResult& traced, std::size_t first_step, std::size_t last_step) {
+  std::uint64_t lanes = 0;
+  for (std::size_t index = first_step; index < last_step; ++index) {
+    lanes |= traced.steps[index].kind == traversal::StepKind::Fetch ? 0 : traced.steps[index].mask;
+  }
+  return static_cast<std::uint32_t>(std::popcount(lanes));
+}
+
 }  // namespace
 
 std::uint64_t append_steps(const traversal::WarpTraceResult& traced, std::size_t first_step, std::size_t last_step,
                            std::uint64_t first_lane, std::span<const RayOwner> owners, const ElementFinder& elements,
                            const StackMemory& stack, InstructionWriter& out) {
   Step step(traced, owners, elements, stack, out);
+  WorkWriter* const work = out.work();
+  const std::uint32_t rays = work == nullptr ? 0 : rays_of(traced, first_step, last_step);
+  if (rays > 0) {
+    work->begin_rays(rays);
+  }
   std::uint64_t row = first_lane;
   for (std::size_t index = first_step; index < last_step; ++index) {
-    const auto lanes = static_cast<std::size_t>(std::popcount(traced.steps[index].mask));
+    const traversal::WarpStep& taken = traced.steps[index];
+    const auto lanes = static_cast<std::uint32_t>(std::popcount(taken.mask));
     step.append(row, lanes);
     row += lanes;
+    if (work != nullptr) {
+      const traversal::StepTests& tests = traced.tests[index];
+      const std::uint32_t nodes = taken.kind == traversal::StepKind::Node ? lanes : 0;
+      const std::uint32_t references = taken.kind == traversal::StepKind::Leaf ? lanes : 0;
+      work->test(tests.leaves + nodes, tests.boxes, references);
+    }
+  }
+  if (rays > 0) {
+    work->end_rays(rays);
   }
   return row;
 }

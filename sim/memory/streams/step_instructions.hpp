@@ -4,6 +4,13 @@
 // entries pushed, then popped. Within a kind, the j-th accesses of all lanes that have one are one instruction. (A
 // lane's own accesses have that order in every step; others would follow in further rounds.) Leaf blocks that hold
 // primitives are loads of kind instance, vertex or box (launch_memory.hpp); later tests of what they hold load nothing.
+//
+// Work, if the writer has it: a step's tests come after its instructions; those of a step without any come with the
+// next ones. Its visits are the nodes and leaves that its lanes enter, boxes those of the nodes' children, triangles
+// the references of leaves that its lanes take (triangles, boxes of primitives, instances; one a lane). Rays enter the
+// ray-tracing unit before the warp's first step and leave it after the tests of the last one: all that take any step. A
+// step's first instruction does not follow. Nor do a round's first vertices, which the index triples name, and the
+// first triples or boxes after nodes, which are leaf blocks. All others follow: they need no data of this step.
 #pragma once
 
 #include <cstdint>

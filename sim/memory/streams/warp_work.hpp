@@ -16,9 +16,9 @@ namespace rayreplay::memory {
 inline constexpr std::uint32_t kIssueScale = 256;
 
 struct WarpWork {
-  std::uint16_t visits = 0;      ///< nodes and leaves tested, summed over lanes
-  std::uint16_t boxes = 0;       ///< of these nodes, tested
-  std::uint16_t triangles = 0;   ///< of these leaves, tested; also other primitives and instances
+  std::uint16_t visits = 0;      ///< nodes and leaves entered, summed over lanes
+  std::uint16_t boxes = 0;       ///< child boxes of nodes, tested
+  std::uint16_t triangles = 0;   ///< contents of leaves, tested: triangles, other primitives, instances
   std::uint16_t rays_end = 0;    ///< rays that leave the ray-tracing unit
   std::uint32_t issue = 0;       ///< shader instructions of the warp · kIssueScale
   std::uint32_t latency = 0;     ///< cycles that these instructions take when no other warp runs

@@ -79,6 +79,42 @@ TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   }
 }
 
+TEST_F(CacheTest, MemoryTimeSaysWhatTheCyclesWentInto) {
+  const json result = answer({"--time", "memory"});
+  const json& time = result["time"];
+  const std::string surfaces = document("surfaces.md");
+  for (const char* object : {"shares", "busy"}) {
+    for (const std::string& key : keys_of(time[object])) {
+      EXPECT_THAT(surfaces, HasSubstr("`" + key + "`")) << object;
+    }
+  }
+  double parts = 0;
+  for (const json& share : time["shares"]) {
+    parts += share.get<double>();
+  }
+  EXPECT_NEAR(parts, 1, 1e-9);
+  double most = 0;
+  for (const json& share : time["busy"]) {
+    most = std::max(most, share.get<double>());
+  }
+  EXPECT_EQ(time["busy"][time["bound"].get<std::string>()], most);
+  EXPECT_EQ(time["sms"].size(), 4U);
+  EXPECT_EQ(result["configuration"]["schedule.time"], "memory");
+  EXPECT_TRUE(result["configuration"].contains("scheduler.cycles_per_instruction"));
+  const json accesses = answer({});
+  EXPECT_FALSE(accesses.contains("time"));
+  EXPECT_EQ(accesses["configuration"]["schedule.time"], "accesses");
+  EXPECT_FALSE(accesses["configuration"].contains("scheduler.cycles_per_instruction"));
+  EXPECT_GT(result["summary"]["cycles"], accesses["summary"]["cycles"]);
+  EXPECT_EQ(result["summary"]["transactions"], accesses["summary"]["transactions"]);
+  const Outcome text = ask({"--time", "memory"});
+  EXPECT_THAT(text.output, StartsWith("answer   the busiest resource is "));
+  EXPECT_THAT(text.output, HasSubstr("\nSM-cycles: reorder 0.0 %, issue "));
+  const Outcome wrong = ask({"--time", "memry"});
+  EXPECT_NE(wrong.code, 0);
+  EXPECT_THAT(wrong.errors, HasSubstr("memory"));
+}
+
 TEST_F(CacheTest, SumsAddUp) {
   const json result = answer({"--requests"});
   std::map<std::string, double> accesses, misses, share;

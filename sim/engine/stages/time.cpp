@@ -1,0 +1,100 @@
+// Stage "time": cycles of a launch in memory time, and what they go into (sim/machine/time_shares.hpp).
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "sim/engine/stage_registry.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/stream.hpp"
+#include "sim/machine/time_shares.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machine) {
+  const machine::TimeShares shares = machine::time_shares(stream.time, stream.cycles, stream.stalled_cycles, machine);
+  constexpr std::array kParts = {
+      "time_reorder_share", "time_issue_share", "time_traversal_share", "time_load_unit_share", "time_l1_share",
+      "time_merged_share",  "time_l2_share",    "time_dram_share",      "time_barrier_share",   "time_idle_share"};
+  static_assert(kParts.size() == machine::kTimeParts);
+  constexpr std::array kBusy = {"time_issue_busy", "time_ray_unit_busy", "time_l2_busy", "time_dram_busy",
+                                "time_stalled_share"};
+  static_assert(kBusy.size() == machine::kResourcesOfTime);
+  MetricSet metrics;
+  metrics.add_count("time_cycles", stream.cycles);
+  metrics.add("time_milliseconds", static_cast<double>(stream.cycles) / (machine.clock_mhz * 1e3));
+  for (std::size_t part = 0; part < kParts.size(); ++part) {
+    metrics.add(kParts[part], shares.parts[part]);
+  }
+  metrics.add("time_resident_warps", shares.resident_warps);
+  metrics.add_count("time_l2_bytes", stream.time.l2_bytes);
+  metrics.add_count("time_dram_bytes", stream.time.dram_bytes);
+  for (std::size_t resource = 0; resource < kBusy.size(); ++resource) {
+    metrics.add(kBusy[resource], shares.busy[resource]);
+  }
+  metrics.add("time_bound_busy", shares.of_bound());
+  return metrics;
+}
+
+std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* const> members) {
+  const Experiment& experiment = *members.front();
+  return {Made(metrics_of(*stream(bench, experiment), stream_machine(*experiment.settings)))};
+}
+
+void check_time(const Experiment& experiment) {
+  const Settings& settings = *experiment.settings;
+  if (!has_memory_time(settings)) {
+    throw Error(ErrorKind::Usage, {"the output time needs memory time", place_of(settings.where(kTimeKey), kTimeKey),
+                                   "'" + settings.text(kTimeKey) + "'", "memory",
+                                   std::string("add --set ") + kTimeKey + "=memory, or leave the output out"});
+  }
+}
+
+constexpr StageCode kCode = {
+    .estimate_bytes =
+        [](const Experiment& experiment) { return likely_transactions(experiment) * sizeof(memory::Transaction); },
+    .numbers = make_numbers,
+    .alone = true,
+    .check = check_time,
+};
+
+const StageRegistrar kRegistrar(
+    {.name = "time",
+     .text = "The launch in memory time: cycles, what they go into, and how busy each resource is",
+     .position = 75,
+     .takes = {"stream"},
+     .metrics =
+         {
+             {"time_cycles", "", "cycles", "Time of the launch in memory time", Goal::Less},
+             {"time_milliseconds", "", "ms", "The same, by the machine's clock", Goal::Less},
+             {"time_reorder_share", "", "share", "SM-cycles in which warps wait for their exchange", Goal::Less},
+             {"time_issue_share", "", "share", "SM-cycles in which warps run shader instructions", Goal::None},
+             {"time_traversal_share", "", "share", "SM-cycles in which warps test boxes and primitives", Goal::None},
+             {"time_load_unit_share", "", "share", "SM-cycles in which warps wait for the load unit", Goal::Less},
+             {"time_l1_share", "", "share", "SM-cycles in which warps wait for L1 hits and stores", Goal::None},
+             {"time_merged_share", "", "share", "SM-cycles in which warps wait for misses of others", Goal::Less},
+             {"time_l2_share", "", "share", "SM-cycles in which warps wait for the L2", Goal::Less},
+             {"time_dram_share", "", "share", "SM-cycles in which warps wait for DRAM", Goal::Less},
+             {"time_barrier_share", "", "share", "SM-cycles without warps before the SM's last one ends", Goal::Less},
+             {"time_idle_share", "", "share", "SM-cycles after the SM's last warp", Goal::Less},
+             {"time_resident_warps", "", "warps", "Warps of an SM, mean over all SM-cycles", Goal::None},
+             {"time_l2_bytes", "", "bytes", "Bytes that the L2 served", Goal::Less},
+             {"time_dram_bytes", "", "bytes", "Bytes that DRAM served", Goal::Less},
+             {"time_issue_busy", "", "share", "Issue slots taken", Goal::None},
+             {"time_ray_unit_busy", "", "share", "Time in which ray-tracing units test", Goal::None},
+             {"time_l2_busy", "", "share", "L2 bandwidth taken", Goal::None},
+             {"time_dram_busy", "", "share", "DRAM bandwidth taken", Goal::None},
+             {"time_stalled_share", "", "share", "SM-cycles in which a load unit waits for an outstanding miss",
+              Goal::Less},
+             {"time_bound_busy", "", "share", "Busy share of the busiest of these five", Goal::None},
+         },
+     .rank = 6,
+     .unit_shares = "stream",
+     .unit_weight = 5,
+     .large_units = true},
+    &kCode);
+
+}  // namespace
+}  // namespace rayreplay::experiment

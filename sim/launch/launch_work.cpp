@@ -1,0 +1,84 @@
+#include "sim/launch/launch_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "sim/memory/streams/warp_work.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+std::uint32_t rounded(double value) {
+  return static_cast<std::uint32_t>(std::llround(value));
+}
+
+/// By segment: 1 for the first of a thread.
+std::vector<std::uint8_t> firsts(const scheduler::Segments& segments) {
+  std::vector<std::uint8_t> is_first(segments.size());
+  for (std::size_t thread = 0; thread + 1 < segments.first.size(); ++thread) {
+    if (segments.first[thread] < segments.first[thread + 1]) {
+      is_first[segments.first[thread]] = 1;
+    }
+  }
+  return is_first;
+}
+
+/// Timed models: launched warps have the first segments of their threads, formed ones later segments.
+void delay_formed(const RegroupedLaunch& regrouped, std::uint32_t cycles, std::vector<std::uint32_t>& delays) {
+  const std::vector<std::uint8_t> is_first = firsts(regrouped.segments);
+  const std::size_t lanes = regrouped.schedule.warp_size;
+  for (std::size_t warp = 0; warp < delays.size(); ++warp) {
+    const auto of_warp = std::span(regrouped.schedule.segment_at).subspan(warp * lanes, lanes);
+    const auto segment = std::ranges::find_if(of_warp, [](std::uint32_t at) { return at != scheduler::kNoSegment; });
+    if (segment != of_warp.end() && is_first[*segment] == 0) {
+      delays[warp] = cycles;
+    }
+  }
+}
+
+void delay_rounds(const RegroupedLaunch& regrouped, std::vector<std::uint32_t>& delays) {
+  const scheduler::SegmentSchedule& schedule = regrouped.schedule;
+  const scheduler::Charges& charges = regrouped.charges;
+  for (std::size_t unit = 0; unit < schedule.units(); ++unit) {
+    const std::uint64_t first = schedule.unit_begin[unit];
+    const std::uint64_t end = schedule.unit_begin[unit + 1];
+    if (first == end) {
+      continue;
+    }
+    const std::uint64_t formed = schedule.round_begin[first + 1];
+    const bool exchanges = formed - schedule.round_begin[first] > 1;
+    const std::uint32_t cycles = rounded(charges.cycles_per_cut + (exchanges ? charges.cycles_per_warp : 0));
+    std::fill(delays.begin() + static_cast<std::ptrdiff_t>(formed),
+              delays.begin() + static_cast<std::ptrdiff_t>(schedule.round_begin[end]), cycles);
+  }
+}
+
+}  // namespace
+
+std::vector<memory::CallWork> call_work(const machine::Costs& costs) {
+  std::vector<memory::CallWork> work(costs.calls.size());
+  for (std::size_t call = 0; call < work.size(); ++call) {
+    if (trace::is_warp_event(static_cast<trace::EventKind>(call % trace::kEventKinds))) {
+      work[call] = {rounded(costs.calls[call].issue * memory::kIssueScale), rounded(costs.calls[call].latency)};
+    }
+  }
+  return work;
+}
+
+std::vector<std::uint32_t> start_delays(const RegroupedLaunch& regrouped) {
+  const double most = regrouped.charges.cycles_per_cut + regrouped.charges.cycles_per_warp;
+  if (rounded(most) == 0) {
+    return {};
+  }
+  std::vector<std::uint32_t> delays(regrouped.schedule.warps());
+  if (regrouped.sm.empty()) {
+    delay_rounds(regrouped, delays);
+  } else {
+    delay_formed(regrouped, rounded(most), delays);
+  }
+  return delays;
+}
+
+}  // namespace rayreplay::experiment

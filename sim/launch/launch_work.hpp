@@ -1,0 +1,25 @@
+// What memory time needs of a launch: costs of its shader calls for access streams, and the delays of its warps'
+// starts.
+//
+// Contract: `call_work` gives costs in the units of streams, rounded to nearest; kinds that are no warp events cost
+// nothing. `start_delays` gives by item the cycles for which a warp waits that an exchange formed (timing.hpp,
+// "Charges"): cycles_per_cut, and cycles_per_warp too if its unit exchanges threads; the first round of a unit starts
+// without delay, and so does a launched warp of a timed model. The live state's bytes are accesses of the stream, so
+// they delay nothing here. O(calls), O(warps · lanes).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/launch/regrouped_launch.hpp"
+#include "sim/machine/costs.hpp"
+#include "sim/memory/streams/launch_source.hpp"
+
+namespace rayreplay::experiment {
+
+[[nodiscard]] std::vector<memory::CallWork> call_work(const machine::Costs& costs);
+
+/// Empty where no warp waits.
+[[nodiscard]] std::vector<std::uint32_t> start_delays(const RegroupedLaunch& regrouped);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,175 @@
+#include "sim/memory/streams/item_instructions.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace rayreplay::memory {
+
+void ItemInstructions::start(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
+  states(chunk, item, false, out);
+  out.depend();
+  for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+    if (lane.first && lane.has_rays && memory_->ray_generation.records > 0) {
+      out.add(lane.lane, memory_->ray_generation.start, memory_->ray_generation.first_element, lane.thread);
+    }
+  }
+  out.put(DataKind::ShaderRecord, options_->record_bytes, false);
+  calls(chunk, item, 0, out);
+  pixels(chunk, item, 0, out);
+}
+
+void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, std::size_t group,
+                                  InstructionWriter& out) const {
+  out.depend();
+  if (out.work() != nullptr) {
+    const std::uint64_t number = group - chunk.first_group[item] + 1;
+    std::vector<std::uint32_t> made;
+    for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+      if (number <= lane.rays) {
+        made.push_back(chunk.calls.trace_call[lane.first_call + number]);
+      }
+    }
+    run(made, out);
+  }
+  if (options_->payload_bytes > 0) {
+    for (std::uint64_t row = chunk.first_row[group]; row < chunk.first_row[group + 1]; ++row) {
+      add_local(memory_->payloads, options_->payload_bytes, chunk.owner[row], out);
+    }
+    put_local(DataKind::Payload, options_->payload_bytes, true, out);
+  }
+}
+
+void ItemInstructions::rays_end(const LaunchChunk& chunk, std::size_t item, std::size_t group,
+                                InstructionWriter& out) const {
+  const std::uint64_t number = group - chunk.first_group[item] + 1;
+  calls(chunk, item, number, out);
+  pixels(chunk, item, number, out);
+}
+
+void ItemInstructions::end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
+  states(chunk, item, true, out);
+}
+
+/// States that come through memory into these segments, or (`store`) into the threads' next ones.
+void ItemInstructions::states(const LaunchChunk& chunk, std::size_t item, bool store, InstructionWriter& out) const {
+  if (work_.loads_state.empty() || work_.state_bytes == 0) {
+    return;
+  }
+  out.depend();
+  for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+    const bool moves = store ? !lane.last && work_.loads_state[lane.segment + 1] != 0
+                             : !lane.first && work_.loads_state[lane.segment] != 0;
+    if (moves) {
+      add_local(memory_->states, work_.state_bytes, {lane.lane, lane.thread, lane.home}, out);
+    }
+  }
+  put_local(DataKind::State, work_.state_bytes, store, out);
+}
+
+/// Calls of the segments' rays `number` − 1; 0: of other rays, and outside of rays.
+void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
+                             InstructionWriter& out) const {
+  const std::span<const LaunchChunk::Lane> lanes = chunk.lanes_of(item);
+  const auto calls_of = [&](const LaunchChunk::Lane& lane) -> std::span<const ShaderCall> {
+    return number > lane.rays ? std::span<const ShaderCall>() : chunk.calls.of(lane.first_call + number);
+  };
+  std::size_t most = 0;
+  for (const LaunchChunk::Lane& lane : lanes) {
+    most = std::max(most, calls_of(lane).size());
+  }
+  for (std::size_t j = 0; j < most; ++j) {
+    const auto for_lanes = [&](const auto& visit) {
+      for (const LaunchChunk::Lane& lane : lanes) {
+        if (const auto of_lane = calls_of(lane); j < of_lane.size()) {
+          visit(lane, of_lane[j]);
+        }
+      }
+    };
+    out.depend();
+    if (options_->record_bytes > 0) {
+      for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
+        const LaunchArray& region = region_of(call.region);
+        out.add(lane.lane, region.start + std::uint64_t{call.record} * options_->record_bytes,
+                region.first_element + call.record, lane.thread);
+      });
+      out.put(DataKind::ShaderRecord, options_->record_bytes, false);
+    }
+    if (options_->payload_bytes > 0) {
+      for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
+        if (call.reads_payload()) {
+          add_local(memory_->payloads, options_->payload_bytes, {lane.lane, lane.thread, lane.home}, out);
+        }
+      });
+      put_local(DataKind::Payload, options_->payload_bytes, false, out);
+    }
+    if (out.work() != nullptr) {
+      std::vector<std::uint32_t> made;
+      for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back(call.number()); });
+      run(made, out);
+    }
+    if (options_->payload_bytes > 0) {
+      out.depend();
+      for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
+        if (call.writes_payload()) {
+          add_local(memory_->payloads, options_->payload_bytes, {lane.lane, lane.thread, lane.home}, out);
+        }
+      });
+      put_local(DataKind::Payload, options_->payload_bytes, true, out);
+    }
+  }
+}
+
+/// Pixels of the threads whose last segment began its last ray as its `number`-th.
+void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
+                              InstructionWriter& out) const {
+  if (options_->pixel_bytes == 0) {
+    return;
+  }
+  out.depend();
+  for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+    if (lane.last && lane.has_rays && lane.rays == number) {
+      out.add(lane.lane, memory_->frame_buffer.start + std::uint64_t{lane.thread} * options_->pixel_bytes,
+              memory_->frame_buffer.first_element + lane.thread, lane.thread);
+    }
+  }
+  out.put(DataKind::FrameBuffer, options_->pixel_bytes, true);
+}
+
+/// Runs the different ones of these calls.
+void ItemInstructions::run(std::vector<std::uint32_t>& calls, InstructionWriter& out) const {
+  std::ranges::sort(calls);
+  calls.erase(std::ranges::unique(calls).begin(), calls.end());
+  for (const std::uint32_t call : calls) {
+    out.work()->run(options_->call_work[call].issue, options_->call_work[call].latency);
+  }
+}
+
+/// Adds a lane's first word in an array of local memory, which has `bytes` bytes a thread.
+void ItemInstructions::add_local(const LaunchArray& array, std::uint32_t bytes, const RayOwner& owner,
+                                 InstructionWriter& out) const {
+  const std::uint32_t block = owner.home / options_->warp_size;
+  out.add(owner.lane,
+          array.start + std::uint64_t{block} * bytes * options_->warp_size +
+              std::uint64_t{owner.home % options_->warp_size} * kLocalWord,
+          array.first_element + block, owner.thread);
+}
+
+void ItemInstructions::put_local(DataKind kind, std::uint32_t bytes, bool store, InstructionWriter& out) const {
+  out.put_words(kind, bytes / kLocalWord, options_->warp_size * kLocalWord, store);
+}
+
+const LaunchArray& ItemInstructions::region_of(trace::TableRegion region) const {
+  switch (region) {
+    case trace::TableRegion::RayGeneration:
+      return memory_->ray_generation;
+    case trace::TableRegion::Miss:
+      return memory_->miss;
+    case trace::TableRegion::Hit:
+      return memory_->hit;
+    case trace::TableRegion::Callable:
+      break;
+  }
+  return memory_->callable;
+}
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,52 @@
+// The instructions of an item around its traversals: states, shader calls, payloads, pixels. Internal to this folder.
+//
+// Contract: the parts of launch_source.hpp's order, one function each. The caller asks for them in that order, and for
+// each group writes the steps of its traversal between `trace_call` and `rays_end`. What is passed must outlive this
+// object.
+//
+// Work, if the writer has it: the different calls (shader and kind) among the lanes run one after another. The trace
+// calls of a group come before its payload stores, other calls between the loads of record and payload and the store.
+// Words of one array follow each other, and so do record and payload of a call; all else does not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/memory/streams/instruction_writer.hpp"
+#include "sim/memory/streams/launch_chunk.hpp"
+#include "sim/memory/streams/launch_memory.hpp"
+#include "sim/memory/streams/launch_source.hpp"
+
+namespace rayreplay::memory {
+
+class ItemInstructions {
+ public:
+  ItemInstructions(const LaunchMemory& memory, const LaunchWork& work, const StreamOptions& options)
+      : memory_(&memory), work_(work), options_(&options) {}
+
+  /// Everything before the segments' rays.
+  void start(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
+  /// The trace call of a group: payloads are written.
+  void trace_call(const LaunchChunk& chunk, std::size_t item, std::size_t group, InstructionWriter& out) const;
+  /// After the traversal of a group.
+  void rays_end(const LaunchChunk& chunk, std::size_t item, std::size_t group, InstructionWriter& out) const;
+  /// Everything after the segments' rays.
+  void end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
+
+ private:
+  void states(const LaunchChunk& chunk, std::size_t item, bool store, InstructionWriter& out) const;
+  void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+  void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+
+  void run(std::vector<std::uint32_t>& calls, InstructionWriter& out) const;
+  void add_local(const LaunchArray& array, std::uint32_t bytes, const RayOwner& owner, InstructionWriter& out) const;
+  void put_local(DataKind kind, std::uint32_t bytes, bool store, InstructionWriter& out) const;
+  [[nodiscard]] const LaunchArray& region_of(trace::TableRegion region) const;
+
+  const LaunchMemory* memory_;
+  LaunchWork work_;
+  const StreamOptions* options_;
+};
+
+}  // namespace rayreplay::memory

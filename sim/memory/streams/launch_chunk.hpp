@@ -1,0 +1,76 @@
+// The segments and rays of some items, prepared for one call of the warp traversal. Internal to this folder.
+//
+// Contract: rays have two numbers: *places* in `observed`, ordered by thread, and *rows* in execution order: item by
+// item, the k-th rays of its segments together. These k-th rays are a *group*. Deterministic. O(rays and events of the
+// items). Whatever the maker is given must outlive it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bvh/bvh.hpp"
+#include "capture/trace/trace.hpp"
+#include "sim/memory/streams/launch_source.hpp"
+#include "sim/memory/streams/segment_rays.hpp"
+#include "sim/memory/streams/shader_calls.hpp"
+#include "sim/memory/streams/step_instructions.hpp"
+#include "traversal/observed.hpp"
+
+namespace rayreplay::memory {
+
+struct LaunchChunk {
+  /// A segment in its lane.
+  struct Lane {
+    std::uint32_t thread = 0;
+    std::uint32_t segment = 0;
+    std::uint32_t home = 0;
+    std::uint8_t lane = 0;
+    bool first = false, last = false;  ///< segment of its thread
+    bool has_rays = false;             ///< the thread
+    std::uint64_t first_place = 0;
+    std::uint64_t first_call = 0;  ///< place in `calls`
+    std::uint64_t rays = 0;        ///< begun in the segment
+  };
+
+  std::vector<Lane> lanes;
+  std::vector<std::size_t> first_lane;   ///< of items, one more at the end
+  std::vector<std::size_t> first_group;  ///< of items, one more at the end
+  std::vector<std::uint64_t> first_row;  ///< of groups, one more at the end
+  std::vector<std::uint64_t> place;      ///< by row
+  std::vector<RayOwner> owner;           ///< by row
+  std::vector<traversal::Ray> rays;      ///< by row
+  traversal::Observed observed;
+  ShaderCalls calls;
+
+  [[nodiscard]] std::span<const Lane> lanes_of(std::size_t item) const {
+    return std::span(lanes).subspan(first_lane[item], first_lane[item + 1] - first_lane[item]);
+  }
+};
+
+class ChunkMaker {
+ public:
+  ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure, const LaunchWork& work,
+             std::uint32_t warp_size);
+
+  /// By item; scheduler::kNoSegment for empty lanes.
+  [[nodiscard]] std::span<const std::uint32_t> segments_of(std::uint32_t item) const {
+    return work_.segment_at.subspan(std::size_t{item} * warp_size_, warp_size_);
+  }
+  [[nodiscard]] std::uint64_t rays_of(std::uint32_t item) const;
+  [[nodiscard]] LaunchChunk make(std::span<const std::uint32_t> items) const;
+
+ private:
+  void add_lanes(std::span<const std::uint32_t> segments, LaunchChunk& chunk, std::vector<CallRange>& ranges) const;
+  void observe_threads(LaunchChunk& chunk) const;
+
+  const trace::Launch* launch_;
+  LaunchWork work_;
+  std::uint32_t warp_size_;
+  ShaderTable table_;
+  SegmentRays rays_;
+  std::vector<std::uint32_t> home_;  ///< by thread
+};
+
+}  // namespace rayreplay::memory

@@ -1,0 +1,70 @@
+// Writes the work between a warp's memory instructions (warp_work.hpp).
+//
+// Contract: work that is added belongs to the row before the next instruction. Callers add the parts of a row in the
+// order of its members. `depend` says that the next instruction needs what the ones before have loaded or computed;
+// every other instruction follows, unless there is work before it. `instruction` closes a row, `finish` the last one.
+// Errors: Resource for work that does not fit into a row.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "sim/memory/streams/warp_work.hpp"
+
+namespace rayreplay::memory {
+
+class WorkWriter {
+ public:
+  explicit WorkWriter(std::vector<WarpWork>& out) : out_(&out) {}
+
+  void depend() {
+    follows_ = false;
+  }
+  void test(std::uint32_t visits, std::uint32_t boxes, std::uint32_t triangles) {
+    add(row_.visits, visits);
+    add(row_.boxes, boxes);
+    add(row_.triangles, triangles);
+  }
+  void end_rays(std::uint32_t rays) {
+    add(row_.rays_end, rays);
+  }
+  /// Shader instructions, in units of 1 / kIssueScale, and their cycles.
+  void run(std::uint32_t issue, std::uint32_t latency) {
+    add(row_.issue, issue);
+    add(row_.latency, latency);
+  }
+  void begin_rays(std::uint32_t rays) {
+    add(row_.rays_begin, rays);
+  }
+  void instruction() {
+    row_.follows = follows_ && row_ == WarpWork{};
+    out_->push_back(row_);
+    row_ = {};
+    follows_ = true;
+  }
+  void finish() {
+    out_->push_back(row_);
+    row_ = {};
+    follows_ = false;
+  }
+
+ private:
+  template <class T>
+  static void add(T& sum, std::uint32_t part) {
+    const std::uint64_t whole = std::uint64_t{sum} + part;
+    if (whole > std::numeric_limits<T>::max()) {
+      throw Error(ErrorKind::Resource, {"the work of a warp between two accesses is too large", "access streams",
+                                        std::to_string(whole), std::to_string(std::numeric_limits<T>::max()), ""});
+    }
+    sum = static_cast<T>(whole);
+  }
+
+  std::vector<WarpWork>* out_;
+  WarpWork row_;
+  bool follows_ = false;
+};
+
+}  // namespace rayreplay::memory
