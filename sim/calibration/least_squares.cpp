@@ -32,7 +32,7 @@ constexpr double kMostStep = 1.5;         // of u
 constexpr double kLeastStep = 1e-5;       // of u
 constexpr double kExactCost = 1e-20;      // a residual
 constexpr double kLeastGain = 1e-9;       // of the cost, for a step that counts
-constexpr std::array kCompassSteps = {0.05, 0.0125, 0.003125, 0.00078125};
+constexpr std::array kCompassSteps = {0.2, 0.05, 0.0125, 0.003125, 0.00078125};
 constexpr std::size_t kMostIterations = 60;
 
 /// Six significant digits. The same on every machine: the text of a number is.

@@ -9,7 +9,7 @@
 //      that is better. Derivatives are central differences over 5 % of the value, at least 1 of a whole variable, so
 //      that they see past plateaus. A variable on a bound that the gradient pushes against is held; steps are cut to
 //      the bounds and to a factor of 4.5.
-//   3. Polish: compass search from the best point, with ratios of 5 % down to 0.08 %, and whole steps of at least 1. It
+//   3. Polish: compass search from the best point, with ratios of 20 % down to 0.08 %, and whole steps of at least 1. It
 //      finds what differences over jumps miss.
 //   4. A variable that changes no residual at the best point goes back to its start, where that costs nothing.
 // The search ends where the cost is 0, where the smallest compass step improves nothing, or when the evaluations are

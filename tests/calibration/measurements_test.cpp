@@ -44,7 +44,7 @@ TEST(Measurements, EveryColumn) {
   EXPECT_EQ(rows[1].weight, 1);
   EXPECT_EQ(rows[1].use, Use::Predict);
   EXPECT_EQ(rows[1].settings.text("trace"), "/b.rrt");
-  EXPECT_EQ(rows[1].settings.text("outputs"), "stream");
+  EXPECT_EQ(rows[1].settings.text("outputs"), "cache");
   EXPECT_FALSE(rows[1].settings.has("machine.l1_bytes"));
   EXPECT_EQ(rows[2].settings.text("workload"), "divergence:degree=2");
   EXPECT_TRUE(rows[2].settings.has("scheduler.model:pool_warps"));

@@ -24,6 +24,9 @@ using calibration::Use;
 using output::Cell;
 using output::Show;
 
+constexpr int kValueDigits = 6;  // as fitted values have them
+constexpr int kErrorDigits = 3;
+
 Cell cell_of(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Cell(*value) : Cell();
 }
@@ -73,23 +76,22 @@ const char* stop_text(calibration::Stop stop) {
   return "evaluations";
 }
 
-/// Six significant digits: as fitted values have them.
-std::string number_text(const Cell& cell) {
+std::string number_text(const Cell& cell, int digits) {
   if (const auto* real = std::get_if<double>(&cell)) {
-    return fmt::format("{:.6g}", *real);
+    return fmt::format("{:.{}g}", *real, digits);
   }
   return std::holds_alternative<std::monostate>(cell) ? "-" : std::get<std::string>(cell);
 }
 
-/// Numbers as texts, for tables whose rows have different units.
-output::Table shown(output::Table table, const std::vector<std::string>& keys) {
+/// Columns with so many significant digits, for tables whose rows have different units.
+output::Table with_digits(output::Table table, int digits, const std::vector<std::string>& keys) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     if (std::ranges::find(keys, table.columns[column].key) == keys.end()) {
       continue;
     }
     std::size_t width = 0;
     for (auto& row : table.rows) {
-      row[column] = number_text(row[column]);
+      row[column] = number_text(row[column], digits);
       width = std::max(width, std::get<std::string>(row[column]).size());
     }
     for (auto& row : table.rows) {  // to the right, as numbers
@@ -174,8 +176,9 @@ std::string calibration_text(const CalibrationContext& context) {
       text::printable(context.result.machine.name), "fit", fmt::format("{}s", to_string(context.options.residual)),
       counted(context.result.evaluations, "evaluation"), stop_text(context.result.stop), "device", device_text(context),
       output::to_text(
-          shown(calibrated_keys(context), {"before", "after", "low", "high", "standard_error", "percent_moves"})),
-      output::to_text(shown(calibrated_rows(context), {"measured", "before", "after"})));
+          with_digits(with_digits(calibrated_keys(context), kValueDigits, {"before", "after", "low", "high"}),
+                      kErrorDigits, {"standard_error", "percent_moves"})),
+      output::to_text(with_digits(calibrated_rows(context), kValueDigits, {"measured", "before", "after"})));
 }
 
 output::Table calibration_rows(const CalibrationContext& context) {
