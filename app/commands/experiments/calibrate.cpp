@@ -14,6 +14,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/report/calibration/calibration_report.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/keep_memory.hpp"
@@ -126,7 +127,8 @@ int act(const CalibrateArguments& options) {
   const Stopwatch watch;
   calibration::Calibration result =
       calibration::calibrate(measurements, wanted, evaluator, accelerator.get(), progress.get());
-  console::tell("{} evaluations of {} rows, {:.3f} s", result.evaluations, measurements.size(), watch.seconds());
+  console::tell("{} of {}, {:.3f} s", counted(result.evaluations, "evaluation"), counted(measurements.size(), "row"),
+                watch.seconds());
   result.machine.name += "-fitted";
   const report::CalibrationContext context{options.path, sweep::text_hash(csv), measurements, wanted, result};
   if (!options.machine_file.empty()) {

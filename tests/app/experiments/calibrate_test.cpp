@@ -27,7 +27,8 @@ class CalibrateTest : public testing::Test {
                                       "--machine", "generic",
                                       "--fit",     "rt_steps_per_cycle=0.1..10",
                                       "--fit",     "issue_per_cycle=0.1..8",
-                                      "--store",   scratch_ / "store"};
+                                      "--store",   scratch_ / "store",
+                                      "--device",  "cpu"};
     words.insert(words.end(), more.begin(), more.end());
     return run_command(words);
   }
@@ -57,10 +58,11 @@ double metric_of(const Outcome& outcome, const std::string& name) {
 }
 
 TEST_F(CalibrateTest, TheManualShowsTheExamplesAnswer) {
-  const Outcome outcome = calibrate({});
+  const Outcome outcome = calibrate({"--hold-out", "glass"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, StartsWith("answer   2 keys fitted to "));
   const std::string manual = document("calibration.md");
+  EXPECT_THAT(manual, HasSubstr("```csv\n" + read_bytes(example()) + "```\n"));
   std::istringstream lines(outcome.output);
   std::size_t compared = 0;
   for (std::string line; std::getline(lines, line);) {
