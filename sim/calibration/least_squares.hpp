@@ -2,15 +2,15 @@
 //
 // Contract: `least_squares` looks for values within bounds for which the sum of squared residuals, the *cost*, is
 // least. Each variable is worked on as u = ln(value + offset), so that steps are ratios; the offset is 0, or 1 where
-// the lower bound is 0. Values are rounded to six significant digits, those of whole variables to whole numbers; the
-// function sees rounded values alone.
+// the lower bound is 0. Values but the start's are rounded to six significant digits, those of whole variables to
+// whole numbers; the function sees rounded values alone. A start beyond a bound is moved to it.
 //   1. Scan: the start, four values of each variable alone, evenly in u, and points of a Halton sequence (Halton 1960).
 //   2. Levenberg-Marquardt (Levenberg 1944, Marquardt 1963) from the start, and from the best point of the scan where
 //      that is better. Derivatives are central differences over 5 % of the value, at least 1 of a whole variable, so
 //      that they see past plateaus. A variable on a bound that the gradient pushes against is held; steps are cut to
 //      the bounds and to a factor of 4.5.
-//   3. Polish: compass search from the best point, with ratios of 20 % down to 0.08 %, and whole steps of at least 1. It
-//      finds what differences over jumps miss.
+//   3. Polish: compass search from the best point, with ratios of 20 % down to 0.08 %, and whole steps of at least 1,
+//      which finds what differences over jumps miss.
 //   4. A variable that changes no residual at the best point goes back to its start, where that costs nothing.
 // The search ends where the cost is 0, where the smallest compass step improves nothing, or when the evaluations are
 // used up. The result is no worse than the start. A global minimum is not promised.

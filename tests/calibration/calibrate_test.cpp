@@ -211,9 +211,9 @@ TEST(Calibrate, KeysThatActAlikeAreToldTogether) {
   // Issue rate and rate of visits scale all cycles; the clock scales them back, and cycles are not measured.
   std::string csv = measured_on({"machine.clock_mhz=1830", "machine.issue_per_cycle=0.6"});
   csv.erase(csv.find("\"divergence:degree=2"));
-  const Calibration found = calibrated(
-      {csv,
-       {"clock_mhz=500..5000", "issue_per_cycle=0.2..16", "rt_steps_per_cycle=0.1..8", "rt_step_latency_cycles=5..500"}});
+  const Calibration found = calibrated({csv,
+                                        {"clock_mhz=500..5000", "issue_per_cycle=0.2..16", "rt_steps_per_cycle=0.1..8",
+                                         "rt_step_latency_cycles=5..500"}});
   EXPECT_GE(found.partners.size(), 2U);
   EXPECT_EQ(found.keys[0].known, Known::Undetermined);
   EXPECT_GT(*found.condition, 50);
