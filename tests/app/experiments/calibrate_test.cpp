@@ -97,7 +97,9 @@ TEST_F(CalibrateTest, JsonHasEveryThingThatTheSurfacesName) {
   EXPECT_EQ(answer["machine"]["rt_steps_per_cycle"], answer["keys"][0]["after"]);
   std::size_t held_out = 0;
   for (const json& row : answer["rows"]) {
-    held_out += row["use"] == "predict" ? 1 : 0;
+    if (row["use"] == "predict") {
+      ++held_out;
+    }
     EXPECT_EQ(row["trace_hash"].get<std::string>().size(), 32U);
     EXPECT_EQ(row["settings"]["workload"], row["trace"]);
     EXPECT_THAT(row["resolved"].get<std::string>(), HasSubstr("[machine]"));
