@@ -31,7 +31,7 @@ constexpr std::size_t kScanPart = 3;      // at most this part of the evaluation
 constexpr double kMostStep = 1.5;         // of u
 constexpr double kLeastStep = 1e-5;       // of u
 constexpr double kExactCost = 1e-20;      // a residual
-constexpr double kLeastGain = 1e-9;       // of the cost, for a step that counts
+constexpr double kLeastGain = 1e-3;       // of the cost, for a step that counts
 constexpr std::array kCompassSteps = {0.2, 0.05, 0.0125, 0.003125, 0.00078125};
 constexpr std::size_t kMostIterations = 60;
 

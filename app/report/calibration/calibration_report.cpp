@@ -31,16 +31,22 @@ Cell cell_of(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Cell(*value) : Cell();
 }
 
-/// A share of what was measured, or the difference to it, squared: the sum and the number of both.
-std::optional<double> root_mean_square(const std::vector<std::optional<double>>& errors) {
-  double sum = 0;
-  for (const std::optional<double>& one : errors) {
-    if (!one) {
-      return std::nullopt;
+/// Of the residuals by weight; differences as a share of the measured values.
+std::optional<double> root_mean_square(const CalibrationContext& context, Use use, double CalibratedRow::*value) {
+  double sum = 0, whole = 0;
+  for (std::size_t i = 0; i < context.measurements.size(); ++i) {
+    const Measurement& one = context.measurements[i];
+    if (one.use != use) {
+      continue;
     }
-    sum += *one * *one;
+    const bool ratio = context.options.residual == calibration::Residual::Ratio;
+    const double said = context.result.rows[i].*value;
+    const double error = one.weight * (ratio ? std::log(said / one.value) : said - one.value);
+    const double unit = one.weight * (ratio ? 1 : one.value);
+    sum += error * error;
+    whole += unit * unit;
   }
-  return errors.empty() ? std::nullopt : std::optional(std::sqrt(sum / static_cast<double>(errors.size())));
+  return whole > 0 ? std::optional(std::sqrt(sum / whole)) : std::nullopt;
 }
 
 /// What each row's experiment sets: keys of the file, without the common ones.
@@ -104,15 +110,9 @@ output::Table with_digits(output::Table table, int digits, const std::vector<std
 }  // namespace
 
 RowErrors row_errors(const CalibrationContext& context, Use use) {
-  std::vector<std::optional<double>> before, after;
-  for (std::size_t i = 0; i < context.measurements.size(); ++i) {
-    const Measurement& one = context.measurements[i];
-    if (one.use == use) {
-      before.push_back(calibration::error_share(context.result.rows[i].before, one.value));
-      after.push_back(calibration::error_share(context.result.rows[i].after, one.value));
-    }
-  }
-  return {before.size(), root_mean_square(before), root_mean_square(after)};
+  const auto rows = std::ranges::count(context.measurements, use, &Measurement::use);
+  return {static_cast<std::size_t>(rows), root_mean_square(context, use, &CalibratedRow::before),
+          root_mean_square(context, use, &CalibratedRow::after)};
 }
 
 output::Table calibrated_keys(const CalibrationContext& context) {

@@ -25,7 +25,9 @@ struct CalibrationContext {
   const calibration::Calibration& result;
 };
 
-/// Of the rows with this use; the root mean square of their errors, none where a measured value is 0, or of no rows.
+/// Of the rows with this use: the root mean square of their residuals, by weight, which the fit minimises. Of ratios
+/// ln(said / measured), for small errors the share by which both differ; of differences the root mean square over that
+/// of the measured values. None of no rows, and where all measured values are 0.
 struct RowErrors {
   std::size_t rows = 0;
   std::optional<double> before, after;
