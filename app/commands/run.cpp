@@ -162,7 +162,7 @@ int parse_and_act(int argc, char** argv) {
         add_replay_command,    add_traverse_command,   add_cache_command,   add_sweep_command,   add_merge_command,
         add_run_command,       add_explain_command,    add_results_command, add_order_command,   add_microbench_command,
         add_swizzle_command,   add_instrument_command, add_list_command,    add_devices_command, add_describe_command,
-        add_completion_command}) {
+        add_calibrate_command, add_completion_command}) {
     add(root, session);
   }
   try {

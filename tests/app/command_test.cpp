@@ -257,6 +257,8 @@ TEST_F(CommandTest, CompletionKnowsCommandsOptionsKeysAndModels) {
   std::ofstream(script) << outcome.output << "COMP_LINE=$1; COMP_POINT=${#1}; _rayreplay; echo \"${COMPREPLY[*]}\"\n";
   EXPECT_EQ(completed(script, "rayreplay micr"), "microbench\n");
   EXPECT_EQ(completed(script, "rayreplay results b"), "best\n");
+  EXPECT_EQ(completed(script, "rayreplay calibrate m.csv --fit machine.rt_steps"), "machine.rt_steps_per_cycle\n");
+  EXPECT_EQ(completed(script, "rayreplay calibrate m.csv --residual d"), "difference\n");
   EXPECT_EQ(completed(script, "rayreplay whatif t.rrt --pack"), "--packing\n");
   EXPECT_EQ(completed(script, "rayreplay whatif t.rrt --packing numr"), "numrays\n");
   EXPECT_EQ(completed(script, "rayreplay run --set cache.l1.by"), "cache.l1.bytes=\n");
@@ -279,7 +281,7 @@ TEST_F(CommandTest, TheReferenceNamesEveryCommandAndOption) {
   const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
   const std::regex option("--[a-z][a-z-]*");
   for (const char* command : {"trace", "info", "validate", "seal", "whatif", "replay", "run", "traverse", "order",
-                              "swizzle", "list", "devices", "describe", "completion"}) {
+                              "swizzle", "list", "devices", "describe", "completion", "calibrate"}) {
     const std::size_t begin = reference.find(std::string("\n## ") + command + "\n");
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);

@@ -24,6 +24,7 @@ void make_inputs(const std::filesystem::path& folder) {
   must({"trace", "--scene", "one-weekend", "--size", "64x36", "--spp", "2", "-o", in("t.rrt")});
   must({"microbench", "stride", "-o", in("m.rrm")});
   synthesize({.seed = 4, .launches = 2}).write(folder / "ready.rrspool");
+  write_text(in("m.csv"), "trace,metric,value\n\"divergence:warps=64\",model_milliseconds,0.01\n");
   write_text(in("s.toml"), sweep_with("warps=4000", "warps=1000"));
   must({"sweep", in("s.toml"), "--store", "none", "-o", in("whole.db")});
   must({"sweep", in("s.toml"), "--store", "none", "--shard", "1/2", "-o", in("1.db")});
@@ -65,6 +66,10 @@ std::vector<WritingCommand> writing_commands() {
       {"run",
        {"run", "--set", "trace=@IN/t.rrt", "--store", "@OUT/store", "-o", "@OUT/r.txt"},
        {{"r.txt"}, {"store", Store}}},
+      {"calibrate",
+       {"calibrate", "@IN/m.csv", "--machine", "generic", "--fit", "clock_mhz", "--store", "none", "-o",
+        "@OUT/fitted.toml"},
+       {{"fitted.toml"}}},
       {"microbench", {"microbench", "stride", "-o", "@OUT/m.rrm"}, {{"m.rrm"}}},
       {"sweep",
        {"sweep", "@IN/s.toml", "--threads", "2", "--store", "none", "-o", "@OUT/s.db"},

@@ -37,6 +37,12 @@ constexpr const char* kFunction = R"(_rayreplay() {
     list=${_rayreplay_values[${_rayreplay_flags[$previous]}]}
   elif [[ $previous == --format ]]; then
     list='table json csv'
+  elif [[ $previous == --residual ]]; then
+    list='ratio difference'
+  elif [[ $previous == --fit ]]; then
+    for key in "${!_rayreplay_values[@]}"; do
+      if [[ $key == machine.* && -z ${_rayreplay_values[$key]} ]]; then list+=" $key"; fi
+    done
   elif [[ $token == -* ]]; then
     list="${_rayreplay_options[$command]} ${_rayreplay_options[rayreplay]}"
   elif [[ $token == */* ]]; then
