@@ -4,7 +4,8 @@
 // each active lane. Addresses, elements and threads of active lanes are rows [first, first + popcount(mask)), lowest
 // lane first. `element` is the element that the access counts for (allocations.hpp): a node, a box, an instance.
 // Accesses of a face (its index triple and its vertices) all count for the face: the element of the index triple that
-// the lane loaded last, or the first triangle of a leaf block that holds triangles. `thread` is the thread (pixel) on the lane. Memory: 24 bytes an instruction, 16 an active lane.
+// the lane loaded last, or the first triangle of a leaf block that holds triangles. `thread` is the thread (pixel) on
+// the lane. Memory: 24 bytes an instruction, 16 an active lane.
 #pragma once
 
 #include <cstdint>
