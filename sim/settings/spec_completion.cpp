@@ -44,7 +44,8 @@ std::string of_registry(const std::string& text) {
   return Registry<Interface>::create(text).spec;
 }
 
-/// Checks the spec and returns it as written: the classification, not the registry, decides a missing leaf_size.
+/// Checks the spec and returns it as written. Specs in lists stay so, like the defaults of lists; the classification,
+/// not the registry, decides a missing leaf_size.
 template <class Interface>
 std::string checked_spec(const std::string& text) {
   static_cast<void>(of_registry<Interface>(text));
@@ -138,7 +139,7 @@ const std::map<std::string, Completion, std::less<>>& completions() {
       {"cache.l2.model", [](const std::string& text) { return resolved_model(text, memory::kL2); }},
       {"cache.reuse_engine", of_registry<memory::ReuseEngine>},
       {"explain.enlarged_layouts",
-       [](const std::string& text) { return text == kNone ? text : spec_list(text, of_registry<bvh::Layout>); }},
+       [](const std::string& text) { return text == kNone ? text : spec_list(text, checked_spec<bvh::Layout>); }},
       // These builders' leaves hold one primitive unless the spec sets leaf_size.
       {"explain.enlarged_builders",
        [](const std::string& text) { return spec_list(text, checked_spec<bvh::Builder>); }},
