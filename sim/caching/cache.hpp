@@ -45,6 +45,9 @@ struct CacheOptions {
   bool pixels = false;                ///< sums by pixel; for imported traces only if their header has the frame size
   bool request_sums = false;          ///< CacheResult::requests
   std::function<void(std::uint32_t window, const std::vector<memory::ElementRow>& rows)> take_elements{};
+  memory::HistogramParts histograms{};  ///< reuse distances of parts; by element handed to take_element_distances
+  std::function<void(const std::vector<memory::ElementDistances>& rows)> take_element_distances{};
+  bool evictions = false;  ///< reasons of misses that are no first accesses
   /// Called once when allocations and machine are known, before the run. The sink gets every instruction at issue (it
   /// may be null, and must outlive the run). May be null. Unused for imported traces.
   std::function<memory::InstructionSink*(const CacheResult& result)> make_raw{};
