@@ -65,6 +65,8 @@ struct CacheArguments {
   std::string elements;
   std::string histograms;
   bool evictions = false;
+  bool guess_labels = false;
+  bool groups = false;
   std::string exported;
   bool export_text = false;
   std::string report;
@@ -102,8 +104,10 @@ CacheOptions make_options(const CacheArguments& given, const Settings& settings,
   }
   options.histograms = histograms.parts;
   options.evictions = given.evictions;
-  options.elements = given.elements_option->count() > 0;
-  options.pixels = options.elements || !given.report.empty();
+  options.guess_labels = given.guess_labels;
+  const bool file = given.elements_option->count() > 0;
+  options.elements = file || given.groups;
+  options.pixels = file || !given.report.empty();
   options.request_sums = given.requests;
   return options;
 }
@@ -184,6 +188,12 @@ void log_result(const CacheResult& result) {
   if (result.analysis.unallocated > 0) {
     console::warn("outside every allocation, and counted as unallocated: {} of {}", result.analysis.unallocated,
                   counted(result.analysis.requests, "request"));
+  }
+  if (!result.guesses.empty()) {
+    console::warn("the kinds of data of {} are guesses from their traffic, not labels of the trace",
+                  counted(result.guesses.size(), "allocation"));
+  } else if (result.options.guess_labels) {
+    console::note("no labels were guessed: every allocation has one");
   }
   if (!result.scheduled && result.analysis.transactions == 0) {
     console::warn("the memory trace has no records: every result is zero");
@@ -350,10 +360,20 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
   const experiment::Experiment experiment = opened.open();
   std::shared_ptr<const experiment::Structure> built;  // kept until the run, so that it is built once
   std::unique_ptr<report::CacheFile> elements;
+  report::ElementSums sums;
   if (options.elements) {
-    elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
-    options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
     built = experiment::structure(bench, experiment);
+    options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) {
+      if (elements != nullptr) {
+        elements->append(rows);
+      }
+      if (given.groups) {
+        sums.add(rows);
+      }
+    };
+  }
+  if (!outputs.elements.empty()) {
+    elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
     elements->take(built->bvh);
   }
   if (options.histograms.elements) {
@@ -377,7 +397,11 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
   const std::vector<report::LaunchDistances> launches =
       by_launch ? launch_distances(opened, result, resolved.launch) : std::vector<report::LaunchDistances>();
   const report::Context context{given.path, trace, resolved, {}, false, options.accelerator};
-  write(given, outputs, {given.path, result, told, &context, context.stages(), launches}, elements.get());
+  const std::vector<report::ElementGroup> groups =
+      given.groups
+          ? report::group_elements(sums, built->bvh, trace, trace.launches[resolved.launch], result.allocations)
+          : std::vector<report::ElementGroup>();
+  write(given, outputs, {given.path, result, told, &context, context.stages(), launches, groups}, elements.get());
   return 0;
 }
 
@@ -390,11 +414,19 @@ int act(const CacheArguments& given) {
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
   options.accelerator = accelerator.get();
   if (import::is_memory_trace(given.path)) {
+    if (given.groups) {
+      throw Error(ErrorKind::Usage, {"a memory trace has no structure and no triangles", "--element-groups",
+                                     "'" + given.path + "'", "a trace of a launch (.rrt)", "leave it out"});
+    }
     if (histograms.launches) {
       throw Error(ErrorKind::Usage, {"a memory trace has no launches", "--histograms", "'launch'",
                                      "kind, window=N, element", "leave it out"});
     }
     return run_imported(given, outputs, settings, options);
+  }
+  if (given.guess_labels) {
+    throw Error(ErrorKind::Usage, {"a trace of rays has labels", "--guess-labels", "'" + given.path + "'",
+                                   "a memory trace of another tool", "leave it out"});
   }
   experiment::require_regrouping(settings, false);
   require_known_trace(given.path);
@@ -414,9 +446,18 @@ void declare(CLI::App& command, CacheArguments& options) {
             "Also reuse distances of parts: kind, window=N, launch, element (a list; the last into --elements)",
             "Output");
   command
+      .add_flag("--element-groups", options.groups,
+                "Also hit rates by the depth of nodes, and the projected size and facing of triangles")
+      ->group("Output");
+  command
       .add_flag("--evictions", options.evictions,
                 "Also who evicted what was missed: kinds of data against kinds of data")
       ->group("Output");
+  command
+      .add_flag(
+          "--guess-labels", options.guess_labels,
+          "Memory traces: guess the kind of data of allocations without a label (kind 'other') from their traffic")
+      ->group("Input");
   CLI::Option* exported =
       add_plain(command, "--export", options.exported, "FILE",
                 "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)", "Output");

@@ -23,14 +23,14 @@ using output::Show;
 
 constexpr std::size_t kMostTicks = 6;
 
-std::uint64_t row_sum(const EvictionMatrix& matrix, std::size_t kind) {
+std::uint64_t misses_of(const EvictionMatrix& matrix, std::size_t kind) {
   return std::accumulate(matrix[kind].begin(), matrix[kind].end(), std::uint64_t{0});
 }
 
-std::uint64_t sum(const EvictionMatrix& matrix) {
+std::uint64_t all_misses(const EvictionMatrix& matrix) {
   std::uint64_t all = 0;
   for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
-    all += row_sum(matrix, kind);
+    all += misses_of(matrix, kind);
   }
   return all;
 }
@@ -39,7 +39,7 @@ std::uint64_t sum(const EvictionMatrix& matrix) {
 std::vector<std::size_t> kinds_of(const EvictionMatrix& matrix) {
   std::vector<std::size_t> kinds;
   for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
-    if (row_sum(matrix, kind) > 0) {
+    if (misses_of(matrix, kind) > 0) {
       kinds.push_back(kind);
     }
   }
@@ -65,7 +65,7 @@ std::string reason_title(std::size_t reason) {
                                            : fmt::format("by {}", memory::miss_reason_name(reason));
 }
 
-double share(std::uint64_t part, std::uint64_t all) {
+double miss_share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
 
@@ -80,13 +80,13 @@ output::Table eviction_rows(const CacheResult& result) {
                    {"share", "share", Show::Percent, 2}};
   for (std::size_t level = 0; level < memory::kLevels && result.options.evictions; ++level) {
     const EvictionMatrix& matrix = result.analysis.levels[level].evictions;
-    const std::uint64_t all = sum(matrix);
+    const std::uint64_t all = all_misses(matrix);
     for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
       for (std::size_t reason = 0; reason < kMissReasons; ++reason) {
         const std::uint64_t misses = matrix[kind][reason];
         if (misses > 0) {
           table.rows.push_back({std::string(kLevelNames[level]), std::string(memory::kDataKindNames[kind]),
-                                std::string(memory::miss_reason_name(reason)), misses, share(misses, all)});
+                                std::string(memory::miss_reason_name(reason)), misses, miss_share(misses, all)});
         }
       }
     }
@@ -110,17 +110,17 @@ output::Table eviction_table(const CacheResult& result) {
   }
   for (std::size_t level = 0; level < memory::kLevels; ++level) {
     const EvictionMatrix& matrix = *matrices[level];
-    const std::uint64_t all = sum(matrix);
+    const std::uint64_t all = all_misses(matrix);
     const auto add = [&](std::string name, const auto& counts, std::uint64_t misses) {
       std::vector<Cell> row = {std::string(kLevelNames[level]), std::move(name), misses};
       for (const std::size_t reason : reasons) {
-        row.emplace_back(share(counts[reason], all));
+        row.emplace_back(miss_share(counts[reason], all));
       }
       table.rows.push_back(std::move(row));
     };
     std::array<std::uint64_t, kMissReasons> whole{};
     for (const std::size_t kind : kinds_of(matrix)) {
-      add(std::string(memory::kDataKindNames[kind]), matrix[kind], row_sum(matrix, kind));
+      add(std::string(memory::kDataKindNames[kind]), matrix[kind], misses_of(matrix, kind));
       std::ranges::transform(whole, matrix[kind], whole.begin(), std::plus<>());
     }
     if (has_level(result, level)) {
@@ -134,7 +134,7 @@ std::vector<pictures::Chart> eviction_charts(const CacheResult& result) {
   std::vector<pictures::Chart> charts;
   for (std::size_t level = 0; level < memory::kLevels && result.options.evictions; ++level) {
     const EvictionMatrix& matrix = result.analysis.levels[level].evictions;
-    const std::uint64_t all = sum(matrix);
+    const std::uint64_t all = all_misses(matrix);
     if (all == 0) {
       continue;
     }
@@ -155,7 +155,7 @@ std::vector<pictures::Chart> eviction_charts(const CacheResult& result) {
     for (const std::size_t kind : kinds) {
       plot.y_labels.emplace_back(memory::kDataKindNames[kind]);
       for (const std::size_t reason : reasons) {
-        const double value = 100 * share(matrix[kind][reason], all);
+        const double value = 100 * miss_share(matrix[kind][reason], all);
         highest = std::max(highest, value);
         plot.values.push_back(value);
         plot.writing.push_back(fmt::format("{:.1f}", value));

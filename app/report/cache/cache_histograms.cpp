@@ -38,7 +38,7 @@ std::optional<std::uint64_t> quantile(const ReuseHistogram& histogram, double sh
   return std::nullopt;
 }
 
-double part_of(std::uint64_t part, std::uint64_t all) {
+double ratio_of(std::uint64_t part, std::uint64_t all) {
   return static_cast<double>(part) / static_cast<double>(all);
 }
 
@@ -122,9 +122,9 @@ output::Table histogram_table(const CacheResult& result, const std::vector<Histo
       return found ? Cell{*found} : Cell{};
     };
     table.rows.push_back({std::string(kLevelNames[part.level]), part.by, part.part, accesses, histogram.cold(),
-                          accesses == 0 ? Cell{} : Cell{part_of(histogram.cold(), accesses)}, histogram.not_sampled(),
+                          accesses == 0 ? Cell{} : Cell{ratio_of(histogram.cold(), accesses)}, histogram.not_sampled(),
                           distance(0.5), distance(0.9),
-                          accesses == 0 ? Cell{} : Cell{1 - part_of(histogram.misses(lines), accesses)}});
+                          accesses == 0 ? Cell{} : Cell{1 - ratio_of(histogram.misses(lines), accesses)}});
   }
   return table;
 }

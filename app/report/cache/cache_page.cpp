@@ -275,7 +275,8 @@ std::string to_html(const CachePage& page) {
   add_windows(charts, result);
   add_sms(charts, result);
   const std::vector<HistogramPart> parts = histogram_parts(result, page.context.launches);
-  for (std::vector<Chart> more : {histogram_charts(parts), eviction_charts(result)}) {
+  for (std::vector<Chart> more :
+       {histogram_charts(parts), eviction_charts(result), group_charts(page.context.groups)}) {
     std::ranges::move(more, std::back_inserter(charts));
   }
   data["charts"] = page_charts(charts);
@@ -284,8 +285,14 @@ std::string to_html(const CachePage& page) {
   if (result.analysis.windows.size() > 1) {
     data["windows"] = page_table(cache_windows(result));
   }
+  if (!result.guesses.empty()) {
+    data["guesses"] = page_table(cache_guesses(result));
+  }
   if (!parts.empty()) {
     data["histograms"] = page_table(histogram_table(result, parts));
+  }
+  if (!page.context.groups.empty()) {
+    data["groups"] = page_table(group_table(page.context.groups));
   }
   if (result.options.evictions) {
     data["evictions"] = page_table(eviction_table(result));

@@ -226,6 +226,10 @@ Facts cache_facts(const CacheResult& result) {
   } else {
     facts = {{"caches", fmt::format("of {}", result.machine.name)}};
   }
+  if (!result.guesses.empty()) {
+    facts.emplace_back("labels", fmt::format("GUESSED from the traffic for {} of {}", result.guesses.size(),
+                                             counted(result.allocations.rows().size(), "allocation")));
+  }
   facts.emplace_back("L1", level_line(result, memory::kL1));
   facts.emplace_back("L2", level_line(result, memory::kL2));
   if (!result.analysis.reuse_engine.empty()) {
@@ -259,8 +263,14 @@ std::string cache_text(const CacheContext& context) {
   if (result.analysis.windows.size() > 1) {
     text += "\n" + output::to_text(cache_windows(result));
   }
+  if (!result.guesses.empty()) {
+    text += "\nguessed labels: kinds of data above are these suggestions\n" + output::to_text(cache_guesses(result));
+  }
   if (const auto parts = histogram_parts(result, context.launches); !parts.empty()) {
     text += "\nreuse distances (lines)\n" + output::to_text(histogram_table(result, parts));
+  }
+  if (!context.groups.empty()) {
+    text += "\nhit rates by the elements' place (over requests)\n" + output::to_text(group_table(context.groups));
   }
   if (result.options.evictions) {
     text += "\nmisses that are no first accesses, by the kind of data whose access evicted the line\n" +
@@ -297,8 +307,14 @@ ordered_json cache_json(const CacheContext& context) {
   document["sms"] = to_json(cache_sms(result));
   document["windows"] = to_json(cache_windows(result));
   document["allocations"] = allocations_json(result.allocations);
+  if (result.options.guess_labels) {
+    document["label_guesses"] = to_json(cache_guesses(result));
+  }
   if (const auto parts = histogram_parts(result, context.launches); !parts.empty()) {
     document["histograms"] = histograms_json(result, parts);
+  }
+  if (!context.groups.empty()) {
+    document["element_groups"] = to_json(group_table(context.groups));
   }
   if (result.options.evictions) {
     document["evictions"] = to_json(eviction_rows(result));

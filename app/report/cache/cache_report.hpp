@@ -13,6 +13,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "app/report/cache/cache_groups.hpp"
 #include "app/report/cache/cache_histograms.hpp"
 #include "app/report/charts/colormap.hpp"
 #include "app/report/context/context.hpp"
@@ -30,6 +31,7 @@ struct CacheContext {
   const Context* launch = nullptr;          ///< of a captured launch; null: an imported memory trace
   std::vector<StageRecord> stages{};        ///< device of each stage
   std::vector<LaunchDistances> launches{};  ///< histograms by launch; empty unless wanted
+  std::vector<ElementGroup> groups{};       ///< hit rates by the elements' place; empty unless wanted
 };
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);
