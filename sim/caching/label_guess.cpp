@@ -80,6 +80,7 @@ class Guesser {
         LabelGuess guess = guesses_[i];
         guess.allocation = i;
         if (open_[i]) {
+          guess.element_bytes = allocations_->rows()[i].element_bytes;
           guess.reason = uses_[i].accesses() == 0 ? "no accesses" : "no rule fits";
         }
         result.push_back(std::move(guess));
@@ -167,8 +168,8 @@ class Guesser {
         "words, stored and loaded, {} % where the own lane's lie; {:.1f} loads in a row", percent(own), row);
     if (row >= kRow) {
       suggest(i, DataKind::Payload, block, std::max(own, 1 - moved), reason);
-    } else if (own >= kMost) {
-      suggest(i, DataKind::Stack, block, own, reason);
+    } else if (own >= kMost || moved < 1 - kMost) {
+      suggest(i, DataKind::Stack, block, std::max(own, 1 - moved), reason);
     }
   }
 

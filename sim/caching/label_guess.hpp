@@ -8,7 +8,7 @@
 //   4-byte words that other warps load than stored them,
 //   as the first thing that they do                          state
 //   4-byte words, loaded and stored: three loads in a row
-//   or more, mostly at the own lane's place                  payload; else stack
+//   or more                                                  payload; else stack
 //   loads alone; a lane reads three, then goes on, and
 //   enters from one other array                             vertex, and that array index
 //   loads alone of 24 bytes                                  box

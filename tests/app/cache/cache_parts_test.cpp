@@ -149,8 +149,9 @@ TEST_F(CachePartsTest, ReportHasFilesAndCharts) {
                             "L1: who evicted what was missed", "Reuse distances by part"}) {
     EXPECT_THAT(page, HasSubstr(title));
   }
-  EXPECT_THAT(read_bytes(folder + "/histograms.csv"), testing::StartsWith("level,by,part,sort,first,last,accesses\n"));
-  EXPECT_THAT(read_bytes(folder + "/evictions.csv"), testing::StartsWith("level,kind,reason,misses,share\n"));
+  EXPECT_THAT(read_bytes(folder + "/histograms.csv"),
+              testing::StartsWith("level,by,part,sort,first,last,accesses\r\n"));
+  EXPECT_THAT(read_bytes(folder + "/evictions.csv"), testing::StartsWith("level,kind,reason,misses,share\r\n"));
   ASSERT_EQ(ask({"--report", folder, "--force"}).code, 0) << "the folder is recognised";
   EXPECT_FALSE(std::filesystem::exists(folder + "/evictions.csv"));
   EXPECT_THAT(read_bytes(folder + "/index.html"), Not(HasSubstr("evicted what was missed")));

@@ -70,16 +70,19 @@ class GuessLabels : public testing::Test {
   Scratch scratch_;
 };
 
-// The floor is what the rules reach on these scenes, a little rounded down; the table goes to the test's output.
+// The floors are what the rules reach here, a little rounded down, by kind and in all; the table goes to the test's
+// output. The rules were written with these traces at hand: docs/memory-traces.md has others.
 TEST_F(GuessLabels, AgreeWithTheTruthOfBuiltInScenes) {
   const std::vector<Case> cases = {{"one-weekend", {}},
-                                   {"cornell", {}},
+                                   {"cornell", {"--load-bytes", "16"}},
                                    {"one-weekend", {"--stack-entries", "2"}},
                                    {"cornell", {"--stack-entries", "1", "--layout", "compressed-wide-8"}},
-                                   {"cornell", {"--load-bytes", "16"}},
                                    {"statue", {"--warp-traversal", "if-if", "--layout", "binary"}},
-                                   {"one-weekend", {"--model", "ser"}}};
-  std::map<std::string, std::uint64_t> right, all, accesses_right, accesses_all;
+                                   {"hall", {"--model", "ser"}},
+                                   {"cornell", {"--model", "wavefront"}},
+                                   // Its payload of two words looks like a stack, and misleads about the records.
+                                   {"hall", {"--payload-bytes", "8"}}};
+  std::map<std::string, std::uint64_t> right, all;
   for (const Case& one : cases) {
     SCOPED_TRACE(std::string(one.scene) + (one.options.empty() ? "" : " " + one.options[0]));
     std::vector<std::string> truth;
@@ -96,7 +99,7 @@ TEST_F(GuessLabels, AgreeWithTheTruthOfBuiltInScenes) {
         continue;
       }
       ++all[truth[i]];
-      right[truth[i]] += row["kind"] == truth[i] ? 1 : 0;
+      right[truth[i]] += row["kind"] == truth[i] ? 1U : 0U;
       if (row["kind"] != truth[i]) {
         std::printf("%s %s: %s of %s bytes guessed as %s: %s\n", one.scene,
                     one.options.empty() ? "" : one.options[0].c_str(), truth[i].c_str(), row["bytes"].dump().c_str(),
@@ -110,8 +113,11 @@ TEST_F(GuessLabels, AgreeWithTheTruthOfBuiltInScenes) {
                 static_cast<unsigned long long>(count));
     right_sum += right[kind];
     sum += count;
+    const double floor = kind == "shader-record" || kind == "payload" ? 0.8 : 0.95;
+    EXPECT_GE(static_cast<double>(right[kind]), floor * static_cast<double>(count)) << kind;
   }
-  EXPECT_GE(10 * right_sum, 9 * sum) << right_sum << " of " << sum;
+  EXPECT_EQ(all.size(), 10U) << "every kind that a launch has";
+  EXPECT_GE(100 * right_sum, 97 * sum) << right_sum << " of " << sum;
 }
 
 TEST_F(GuessLabels, KeepLabelsAndSayWhatTheyAre) {
