@@ -1,14 +1,14 @@
 // An NVBit tool that writes a labelled memory trace (docs/memory-traces.md) of a CUDA program.
 //
-// NOT BUILT WITH RAYREPLAY, and not run by its tests: NVBit is NVIDIA's and comes from github.com/NVlabs/NVBit under its
-// own license. It follows the interface of NVBit 1.5 to 1.7 (nvbit.h, utils/channel.hpp) as that release's own tool
+// NOT BUILT WITH RAYREPLAY, and not run by its tests: NVBit is NVIDIA's and comes from github.com/NVlabs/NVBit under
+// its own license. It follows the interface of NVBit 1.5 to 1.7 (nvbit.h, utils/channel.hpp) as that release's own tool
 // mem_trace uses it. README.md says how to build it.
 //
 // Contract: every load, store and atomic of global memory becomes a record: SM, warp of the grid, lanes whose guard
 // predicate holds, bytes, addresses. Shared, local and constant memory are left out: they have no addresses that an
-// allocation could have. Records are in the order in which the device's channel has them: a warp's own are in its order,
-// those of different warps nearly in the order of execution. Allocations are the driver's (cuMemAlloc and its kin). The
-// program labels them, or parts of them, by calling
+// allocation could have. Records are in the order in which the device's channel has them: a warp's own are in its
+// order, those of different warps nearly in the order of execution. Allocations are the driver's (cuMemAlloc and its
+// kin). The program labels them, or parts of them, by calling
 //
 //   extern "C" __attribute__((weak)) void rayreplay_label(const void* start, std::uint64_t bytes, int kind,
 //                                                         std::uint32_t element_bytes, const char* name);
@@ -237,7 +237,8 @@ void nvbit_tool_init(CUcontext context) {
   cuCtxGetDevice(&device);
   cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   cuDeviceGetName(name, sizeof(name), device);
-  rr_trace_header header = {"rayreplay's NVBit tool", name, program_invocation_name, 32, static_cast<uint32_t>(sms), 0, 0};
+  rr_trace_header header = {
+      "rayreplay's NVBit tool", name, program_invocation_name, 32, static_cast<uint32_t>(sms), 0, 0};
   if (const char* frame = getenv("RAYREPLAY_FRAME")) {
     unsigned width = 0, height = 0;
     if (sscanf(frame, "%u %u", &width, &height) == 2) {
