@@ -4,7 +4,8 @@
 // replayed traversals → interleaving on the machine's SMs → analysis. An imported memory trace: its records in the
 // order of the file, SM by SM as recorded → coalescing → analysis; of machine and schedule only the caches apply.
 // Windows: `windows` equal parts by requests (part i begins with request floor(i·N / windows)) require the number N of
-// requests, which an extra pass counts; `window_requests` requires none. Stream generation and analysis run in
+// requests, which an extra pass counts; `window_requests` requires none. Guessed labels replace the header's kinds (and
+// element sizes of 1) in the whole result, which says which they are. Stream generation and analysis run in
 // parallel. Memory: trace, structure, resident warps' streams, two blocks, and the memory of analysis.hpp. Errors:
 // those of the parts; Usage as soon as `window_requests` makes too many windows.
 #pragma once
@@ -19,6 +20,7 @@
 #include "bvh/bvh.hpp"
 #include "capture/import/wait_notice.hpp"
 #include "sim/caching/hierarchy.hpp"
+#include "sim/caching/label_guess.hpp"
 #include "sim/launch/launch_schedule.hpp"
 #include "sim/launch/regrouped_launch.hpp"
 #include "sim/machine/interleave.hpp"
@@ -45,6 +47,10 @@ struct CacheOptions {
   bool pixels = false;                ///< sums by pixel; for imported traces only if their header has the frame size
   bool request_sums = false;          ///< CacheResult::requests
   std::function<void(std::uint32_t window, const std::vector<memory::ElementRow>& rows)> take_elements{};
+  memory::HistogramParts histograms{};  ///< reuse distances of parts; by element handed to take_element_distances
+  std::function<void(const std::vector<memory::ElementDistances>& rows)> take_element_distances{};
+  bool evictions = false;     ///< reasons of misses that are no first accesses
+  bool guess_labels = false;  ///< imported traces: allocations of kind `other` get suggested kinds, by an extra pass
   /// Called once when allocations and machine are known, before the run. The sink gets every instruction at issue (it
   /// may be null, and must outlive the run). May be null. Unused for imported traces.
   std::function<memory::InstructionSink*(const CacheResult& result)> make_raw{};
@@ -71,8 +77,9 @@ struct CacheResult {
   bvh::Ignored ignored;
   memory::SourceTally tally;
   memory::Allocations allocations;
-  std::uint64_t beyond_frame = 0;  ///< imported traces: accesses of lanes to elements of a frame buffer after the
-                                   ///< frame's last pixel; not in sums by pixel
+  std::vector<LabelGuess> guesses;  ///< of the allocations whose kind, here and in all sums, is a guess
+  std::uint64_t beyond_frame = 0;   ///< imported traces: accesses of lanes to elements of a frame buffer after the
+                                    ///< frame's last pixel; not in sums by pixel
   machine::InterleaveResult interleaved;  ///< zeros for imported traces
   /// A launch: all requests. An imported trace: requests to allocations. Empty unless wanted.
   memory::RequestSums requests;

@@ -8,6 +8,7 @@
 #include "base/report_progress.hpp"
 #include "base/stopwatch.hpp"
 #include "capture/import/memory_trace.hpp"
+#include "sim/caching/allocation_traffic.hpp"
 #include "sim/caching/cache.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/imported_transactions.hpp"
@@ -21,8 +22,35 @@ struct Counted {
   std::string hash;
 };
 
+/// Reads the whole file once to guess labels.
+std::vector<LabelGuess> guesses_of(const std::string& path, std::string& hash) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
+    throw Error(ErrorKind::Usage, {"a guess of labels requires reading the trace twice", path,
+                                   "input that can be read only once", "a file", "write the input to a file"});
+  }
+  const auto reader = import::open_memory_trace(path);
+  const memory::Allocations allocations = allocations_of(reader->header(), path);
+  AllocationTraffic traffic(allocations, reader->header().warp_size);
+  import::RecordBlock records;
+  while (reader->next(records)) {
+    traffic.add(records);
+  }
+  hash = reader->hash();
+  return guess_labels(allocations, traffic.finish(), reader->header().warp_size);
+}
+
+import::TraceHeader with_labels(import::TraceHeader header,
+                                const std::vector<LabelGuess>& guesses){for (const LabelGuess& guess:guesses){
+    header.allocations[guess.allocation].data = static_cast<std::uint8_t>(guess.kind);
+header.allocations[guess.allocation].element_bytes = guess.element_bytes;
+}  // namespace
+return header;
+}  // namespace rayreplay::experiment
+
 /// Reads the whole file once to count its requests.
-Counted count_requests(const std::string& path, const memory::CoalesceOptions& options) {
+Counted count_requests(const std::string& path, const memory::CoalesceOptions& options,
+                       const std::vector<LabelGuess>& guesses) {
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
     throw Error(ErrorKind::Usage,
@@ -31,10 +59,11 @@ Counted count_requests(const std::string& path, const memory::CoalesceOptions& o
                  "set the length of a window instead (window_requests), or write the input to a file"});
   }
   const auto reader = import::open_memory_trace(path);
-  const memory::Allocations allocations = allocations_of(reader->header(), path);
+  const import::TraceHeader header = with_labels(reader->header(), guesses);
+  const memory::Allocations allocations = allocations_of(header, path);
   memory::CoalesceOptions counted = options;
   counted.requests = false;
-  ImportedTransactions transactions(reader->header(), allocations, counted);
+  ImportedTransactions transactions(header, allocations, counted);
   Counted result;
   import::RecordBlock records;
   while (reader->next(records)) {
@@ -58,13 +87,17 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   coalescing.requests = wants_requests(options);
   result.options.stream.coalescing = coalescing;
   const Stopwatch watch;
+  std::string guessed_hash;
+  if (options.guess_labels) {
+    result.guesses = guesses_of(path, guessed_hash);
+  }
   Counted counted;
   if (options.windows > 1) {
-    counted = count_requests(path, coalescing);
+    counted = count_requests(path, coalescing, result.guesses);
   }
 
   const auto reader = import::open_memory_trace(path, on_wait);
-  const import::TraceHeader& header = reader->header();
+  const import::TraceHeader header = with_labels(reader->header(), result.guesses);
   result.application = header.application;
   result.device = header.device;
   result.size = {header.width, header.height, 1};
@@ -105,7 +138,8 @@ CacheResult run_cache_imported(const std::string& path, const CacheOptions& opti
   report_finish(options.progress);
   result.beyond_frame = transactions.beyond_frame();
   result.trace_hash = reader->hash();
-  if (options.windows > 1 && counted.hash != result.trace_hash) {
+  if ((options.windows > 1 && counted.hash != result.trace_hash) ||
+      (options.guess_labels && guessed_hash != result.trace_hash)) {
     throw Error(ErrorKind::Input, {"the memory trace changed while it was read", path, "", "", "run again"});
   }
   result.stream_s = watch.seconds();

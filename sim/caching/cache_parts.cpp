@@ -90,6 +90,9 @@ memory::AnalysisOptions analysis_of(const CacheOptions& options, const CacheResu
   analysis.element_count = result.allocations.elements();
   analysis.pixels = options.pixels ? pixels : 0;
   analysis.take_elements = options.take_elements;
+  analysis.histograms = options.histograms;
+  analysis.take_element_distances = options.take_element_distances;
+  analysis.evictions = options.evictions;
   analysis.accelerator = options.accelerator;
   return analysis;
 }

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/memory/caches/stack_distance.hpp"
@@ -57,15 +60,19 @@ struct SlowUnit {
 
   struct Outcome {
     std::uint64_t hit = 0;
+    std::uint32_t distance = 0;
     std::vector<DownAccess> down;
   };
 
-  Outcome access(const LineAccess& access, const std::vector<LevelSums*>& sums) {
+  Outcome access(const LineAccess& access, std::size_t kind, const std::vector<LevelSums*>& sums) {
     Outcome outcome;
     const std::uint32_t distance = stack.distance(access.line);
     const std::uint32_t exact = cache->access(access, 0, outcome.down);
     outcome.hit = table ? table->hit(distance) : exact == kOne ? kOne : 0;
+    outcome.distance = distance;
     histogram.add(distance, 1);
+    by_kind[kind].add(distance, 1);
+    explain(access.line, kind, exact);
     counts.accesses += 1;
     counts.hits += outcome.hit;
     for (LevelSums* sum : sums) {
@@ -100,6 +107,24 @@ struct SlowUnit {
     return outcome;
   }
 
+  /// The reason of a miss: the kind that evicted the line, if any.
+  void explain(std::uint64_t line, std::size_t kind, std::uint32_t exact) {
+    if (exact == kSectorMiss) {
+      ++evictions[kind][kSectorsMissing];
+    } else if (exact != kOne && touched.contains(line)) {
+      const auto by = evictors.find(line);
+      ++evictions[kind][by == evictors.end() ? kNeverKept : by->second];
+    }
+    touched.insert(line);
+    if (cache->evicted()) {
+      evictors[*cache->evicted()] = kind;
+    }
+  }
+
+  std::map<std::size_t, ReuseHistogram> by_kind;
+  std::set<std::uint64_t> touched;
+  std::map<std::uint64_t, std::size_t> evictors;  ///< kind of the last access that evicted the line
+  EvictionMatrix evictions{};
   CacheGeometry geometry;
   std::optional<StackDistanceTable> table;
   std::unique_ptr<SlowCache> cache;
@@ -123,7 +148,8 @@ inline std::map<std::uint64_t, std::uint8_t> slow_split(std::uint64_t line, std:
 }
 
 inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::vector<TransactionBlock>& blocks,
-                                    std::vector<std::vector<ElementRow>>& elements) {
+                                    std::vector<std::vector<ElementRow>>& elements,
+                                    std::vector<ElementDistances>* element_distances = nullptr) {
   AnalysisResult result;
   const CoalesceOptions& stream = options.coalescing;
   const bool has_l1 = options.l1.bytes != 0;
@@ -140,6 +166,8 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
   std::map<std::uint32_t, RequestSums> touched;
   WindowSums window;
   std::uint64_t read = 0;  // fixed point
+  std::array<ReuseHistogram, kLevels> window_distances;
+  std::map<std::tuple<std::uint32_t, std::size_t, std::size_t>, std::uint64_t> distances;  // element, level, slot
 
   const auto limit = [&](std::size_t number) {
     if (options.window_requests != 0) {
@@ -162,6 +190,10 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
     result.total.merge(window);
     window = {};
     window.first_request = result.requests;
+    for (std::size_t level = 0; level < kLevels && options.histograms.windows; ++level) {
+      result.levels[level].by_window.push_back(window_distances[level]);
+      window_distances[level] = {};
+    }
   };
 
   for (const TransactionBlock& block : blocks) {
@@ -179,15 +211,18 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
       const auto kind = static_cast<std::size_t>(transaction.kind);
       const bool store = (transaction.flags & kStore) != 0;
       std::uint64_t l1_hit = 0;
+      std::vector<std::pair<std::size_t, std::uint32_t>> found;  // level and distance
       std::vector<DownAccess> asked = {{transaction.line, 0, transaction.sectors, store}};
       if (has_l1) {
         SlowUnit& cache = l1.try_emplace(transaction.sm, options.l1, options.l1_model).first->second;
         const std::uint8_t sectors = slow_split(transaction.line, transaction.sectors, stream.line_bytes,
                                                 stream.sector_bytes, stream.line_bytes, options.l1.sector())
                                          .at(transaction.line);
-        SlowUnit::Outcome outcome = cache.access({transaction.line, sectors, store},
+        SlowUnit::Outcome outcome = cache.access({transaction.line, sectors, store}, kind,
                                                  {&window.levels[kL1][kind], &window.sms[transaction.sm][kL1]});
         l1_hit = outcome.hit;
+        window_distances[kL1].add(outcome.distance, 1);
+        found.emplace_back(kL1, outcome.distance);
         if (filtered) {
           asked = outcome.down;
         }
@@ -203,8 +238,10 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
         }
         for (const auto& [line, sectors] : slow_split(access.line, access.sectors, stream.line_bytes, sector,
                                                       options.l2.line_bytes, options.l2.sector())) {
-          const SlowUnit::Outcome outcome =
-              l2->access({line, sectors, access.store}, {&window.levels[kL2][kind], &window.sms[transaction.sm][kL2]});
+          const SlowUnit::Outcome outcome = l2->access({line, sectors, access.store}, kind,
+                                                       {&window.levels[kL2][kind], &window.sms[transaction.sm][kL2]});
+          window_distances[kL2].add(outcome.distance, 1);
+          found.emplace_back(kL2, outcome.distance);
           ++l2_requests;
           l2_hits += outcome.hit;
           std::vector<DownAccess> memory = outcome.down;
@@ -227,6 +264,12 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
         ++window.requests;
         result.unallocated += transaction.kind == DataKind::Unallocated ? 1U : 0U;
         const RequestSums one{1, l1_hit, l2_hits, l2_requests, order, order};
+        for (const auto& [level, distance] : found) {
+          if (options.histograms.elements) {
+            ++distances[{block.requests[row].element, level, octave_slot(distance)}];
+            ++result.levels[level].request_distances[octave_slot(distance)];
+          }
+        }
         if (options.elements && block.requests[row].element != kNoElement) {
           touched[block.requests[row].element].merge(one);
         }
@@ -254,12 +297,28 @@ inline AnalysisResult slow_analysis(const AnalysisOptions& options, const std::v
       result.pixels[thread] = pixel;
     }
   }
-  const auto add = [](LevelResult& level, const SlowUnit& unit) {
+  const auto add = [&options](LevelResult& level, const SlowUnit& unit) {
     const CacheCounts one = unit.table ? unit.counts : unit.cache->counts();
     level.counts += one;
     level.histogram.merge(unit.histogram);
     level.caches += one.accesses == 0 ? 0U : 1U;
+    if (options.evictions) {
+      merge(level.evictions, unit.evictions);
+    }
+    if (options.histograms.kinds) {
+      level.by_kind.resize(kDataKinds);
+      for (const auto& [kind, histogram] : unit.by_kind) {
+        level.by_kind[kind].merge(histogram);
+      }
+    }
   };
+  if (element_distances != nullptr) {
+    for (const auto& [key, requests] : distances) {
+      const auto& [element, level, slot] = key;
+      element_distances->push_back(
+          {element, static_cast<std::uint8_t>(level), static_cast<std::uint8_t>(slot), requests});
+    }
+  }
   for (const auto& [sm, unit] : l1) {
     add(result.levels[kL1], unit);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,7 @@ class SlowCache {
   /// Hit, sector miss or miss, as a fast cache says it.
   std::uint32_t access(const LineAccess& access, std::uint32_t cause, std::vector<DownAccess>& down) {
     ++counts_.accesses;
+    evicted_.reset();
     std::list<Line>& set = sets_[access.line % geometry_.sets()];
     for (auto line = set.begin(); line != set.end(); ++line) {
       if (line->number == access.line) {
@@ -35,6 +37,7 @@ class SlowCache {
       const auto victim = choose(set);
       write(victim->number, victim->dirty, cause, down);
       ++counts_.evictions;
+      evicted_ = victim->number;
       fresh.way = victim->way;
       set.erase(victim);
     }
@@ -50,6 +53,10 @@ class SlowCache {
   }
   [[nodiscard]] CacheCounts counts() const {
     return counts_;
+  }
+  /// The line that the last access evicted.
+  [[nodiscard]] std::optional<std::uint64_t> evicted() const {
+    return evicted_;
   }
 
  private:
@@ -118,6 +125,7 @@ class SlowCache {
   CachePolicy policy_;
   std::map<std::uint64_t, std::list<Line>> sets_;  ///< most recent (FIFO, random: newest) first
   CacheCounts counts_;
+  std::optional<std::uint64_t> evicted_;
 };
 
 }  // namespace rayreplay::memory::test

@@ -9,6 +9,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/options/device_option.hpp"
+#include "app/commands/options/histogram_option.hpp"
 #include "app/commands/options/opened_trace.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/commands/options/settings_options.hpp"
@@ -63,6 +64,10 @@ struct CacheArguments {
   bool requests = false;
   CLI::Option* elements_option = nullptr;
   std::string elements;
+  std::string histograms;
+  bool evictions = false;
+  bool guess_labels = false;
+  bool groups = false;
   std::string exported;
   bool export_text = false;
   std::string report;
@@ -88,10 +93,22 @@ std::string elements_path(const CacheArguments& options) {
   return std::filesystem::path(options.path).replace_extension(kElementsEnd).string();
 }
 
-CacheOptions make_options(const CacheArguments& given, const Settings& settings) {
+CacheOptions make_options(const CacheArguments& given, const Settings& settings, const HistogramChoice& histograms) {
   CacheOptions options = experiment::cache_of(settings);
-  options.elements = given.elements_option->count() > 0;
-  options.pixels = options.elements || !given.report.empty();
+  if (histograms.parts.elements && given.elements_option->count() == 0) {
+    throw Error(ErrorKind::Usage, {"histograms by element need a file", "--histograms", "no file of elements",
+                                   "--elements", "add --elements"});
+  }
+  if (histograms.launches && !options.distances) {
+    throw Error(ErrorKind::Usage, {"histograms of reuse distances require reuse distances", "--histograms",
+                                   "'launch' with --no-distances", "one of them", ""});
+  }
+  options.histograms = histograms.parts;
+  options.evictions = given.evictions;
+  options.guess_labels = given.guess_labels;
+  const bool file = given.elements_option->count() > 0;
+  options.elements = file || given.groups;
+  options.pixels = file || !given.report.empty();
   options.request_sums = given.requests;
   return options;
 }
@@ -174,6 +191,12 @@ void log_result(const CacheResult& result) {
   if (result.analysis.unallocated > 0) {
     console::warn("outside every allocation, and counted as unallocated: {} of {}", result.analysis.unallocated,
                   counted(result.analysis.requests, "request"));
+  }
+  if (!result.guesses.empty()) {
+    console::warn("the kinds of data of {} are guesses from their traffic, not labels of the trace",
+                  counted(result.guesses.size(), "allocation"));
+  } else if (result.options.guess_labels) {
+    console::note("no labels were guessed: every allocation has one");
   }
   if (!result.scheduled && result.analysis.transactions == 0) {
     console::warn("the memory trace has no records: every result is zero");
@@ -291,13 +314,42 @@ int run_imported(const CacheArguments& given, const Outputs& outputs, const Sett
     elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
     options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
   }
+  if (options.histograms.elements) {
+    options.take_element_distances = [&](const std::vector<memory::ElementDistances>& rows) { elements->take(rows); };
+  }
   const CacheResult result = experiment::run_cache_imported(given.path, options, tell_wait);
   const Settings told = told_settings(given, settings, result, nullptr);
   write(given, outputs, {given.path, result, told, nullptr, options.accelerator->records()}, elements.get());
   return 0;
 }
 
-int run_launch(const CacheArguments& given, const Outputs& outputs, Settings asked, CacheOptions options) {
+/// Reuse distances of every launch, each with empty caches; launch `done` has them already.
+std::vector<report::LaunchDistances> launch_distances(OpenedTrace& opened, const CacheResult& done,
+                                                      std::uint32_t done_launch) {
+  std::vector<report::LaunchDistances> all;
+  const auto add = [&all](std::uint32_t launch, const CacheResult& result) {
+    report::LaunchDistances& one = all.emplace_back();
+    one.launch = launch;
+    for (std::size_t level = 0; level < memory::kLevels; ++level) {
+      one.levels[level] = result.analysis.levels[level].histogram;
+    }
+  };
+  experiment::Workbench bench = opened.bench();
+  for (std::uint32_t launch = 0; launch < opened.trace().launches.size(); ++launch) {
+    if (launch == done_launch) {
+      add(launch, done);
+      continue;
+    }
+    opened.settings().set("launch", std::int64_t{launch}, "--histograms");
+    CacheOptions options = experiment::cache_of(opened.settings());
+    add(launch, experiment::analyse_caches(bench, opened.open(), options));
+  }
+  opened.settings().set("launch", std::int64_t{done_launch}, "");
+  return all;
+}
+
+int run_launch(const CacheArguments& given, const Outputs& outputs, Settings asked, CacheOptions options,
+               bool by_launch) {
   keep_freed_memory();
   OpenedTrace opened(given.path, std::move(asked), options.accelerator);
   const trace::Trace& trace = opened.trace();
@@ -311,11 +363,24 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
   const experiment::Experiment experiment = opened.open();
   std::shared_ptr<const experiment::Structure> built;  // kept until the run, so that it is built once
   std::unique_ptr<report::CacheFile> elements;
+  report::ElementSums sums;
   if (options.elements) {
-    elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
-    options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) { elements->append(rows); };
     built = experiment::structure(bench, experiment);
+    options.take_elements = [&](std::uint32_t, const std::vector<memory::ElementRow>& rows) {
+      if (elements != nullptr) {
+        elements->append(rows);
+      }
+      if (given.groups) {
+        sums.add(rows);
+      }
+    };
+  }
+  if (!outputs.elements.empty()) {
+    elements = std::make_unique<report::CacheFile>(outputs.elements, given.output.force);
     elements->take(built->bvh);
+  }
+  if (options.histograms.elements) {
+    options.take_element_distances = [&](const std::vector<memory::ElementDistances>& rows) { elements->take(rows); };
   }
   std::unique_ptr<experiment::MemoryExport> exported;
   if (!given.exported.empty()) {
@@ -331,25 +396,44 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
     exported->commit();
   }
   log_not_captured(trace.header);
-  const report::Context context{given.path, trace, resolved, {}, false, options.accelerator};
   const Settings told = told_settings(given, settings, result, &resolved);
-  write(given, outputs, {given.path, result, told, &context, context.stages()}, elements.get());
+  const std::vector<report::LaunchDistances> launches =
+      by_launch ? launch_distances(opened, result, resolved.launch) : std::vector<report::LaunchDistances>();
+  const report::Context context{given.path, trace, resolved, {}, false, options.accelerator};
+  const std::vector<report::ElementGroup> groups =
+      given.groups
+          ? report::group_elements(sums, built->bvh, trace, trace.launches[resolved.launch], result.allocations)
+          : std::vector<report::ElementGroup>();
+  write(given, outputs, {given.path, result, told, &context, context.stages(), launches, groups}, elements.get());
   return 0;
 }
 
 int act(const CacheArguments& given) {
   // Reports all errors that do not need the trace before it is read.
-  const Settings settings = given.experiment.settings(given.path);
-  CacheOptions options = make_options(given, settings);
+  Settings settings = given.experiment.settings(given.path);
+  const HistogramChoice histograms = histograms_of(given.histograms, settings);
+  CacheOptions options = make_options(given, settings, histograms);
   const Outputs outputs = check_outputs(given, settings);
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
   options.accelerator = accelerator.get();
   if (import::is_memory_trace(given.path)) {
+    if (given.groups) {
+      throw Error(ErrorKind::Usage, {"a memory trace has no structure and no triangles", "--element-groups",
+                                     "'" + given.path + "'", "a trace of a launch (.rrt)", "leave it out"});
+    }
+    if (histograms.launches) {
+      throw Error(ErrorKind::Usage, {"a memory trace has no launches", "--histograms", "'launch'",
+                                     "kind, window=N, element", "leave it out"});
+    }
     return run_imported(given, outputs, settings, options);
+  }
+  if (given.guess_labels) {
+    throw Error(ErrorKind::Usage, {"a trace of rays has labels", "--guess-labels", "'" + given.path + "'",
+                                   "a memory trace of another tool", "leave it out"});
   }
   experiment::require_regrouping(settings, false);
   require_known_trace(given.path);
-  return run_launch(given, outputs, settings, options);
+  return run_launch(given, outputs, settings, options, histograms.launches);
 }
 
 void declare(CLI::App& command, CacheArguments& options) {
@@ -361,6 +445,22 @@ void declare(CLI::App& command, CacheArguments& options) {
       add_plain(command, "--elements", options.elements, "[FILE]",
                 "Also write sums of every node, face, instance and pixel (HDF5) [TRACE with .cache.h5]", "Output")
           ->expected(0, 1);
+  add_plain(command, "--histograms", options.histograms, "PARTS",
+            "Also reuse distances of parts: kind, window=N, launch, element (a list; the last into --elements)",
+            "Output");
+  command
+      .add_flag("--element-groups", options.groups,
+                "Also hit rates by the depth of nodes, and the projected size and facing of triangles")
+      ->group("Output");
+  command
+      .add_flag("--evictions", options.evictions,
+                "Also who evicted what was missed: kinds of data against kinds of data")
+      ->group("Output");
+  command
+      .add_flag(
+          "--guess-labels", options.guess_labels,
+          "Memory traces: guess the kind of data of allocations without a label (kind 'other') from their traffic")
+      ->group("Input");
   CLI::Option* exported =
       add_plain(command, "--export", options.exported, "FILE",
                 "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)", "Output");

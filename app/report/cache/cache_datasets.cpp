@@ -92,7 +92,12 @@ std::vector<CacheDataset> make_list() {
        {"windows", "dram_read_bytes", kBytes, "fetched from DRAM, estimated"},
        {"windows", "dram_write_bytes", kBytes, "written to DRAM, estimated"},
        {"kinds", "kind", kNumber, "kind of data (attribute kind_names)"},
-       {"sms", "sm", kNumber, "SM that made the accesses"}});
+       {"sms", "sm", kNumber, "SM that made the accesses"},
+       {"distances", "element", kNumber, "element of the allocation table; 2^32 - 1: requests without one"},
+       {"distances", "level", kNumber, "0: L1, 1: L2 (attribute level_names)"},
+       {"distances", "octave", kNumber,
+        "reuse distance: 0: 0, k: 2^(k-1) to 2^k - 1, 33: first touch, 34: not sampled"},
+       {"distances", "requests", kRequests, "requests, each once for every access of its transaction at the level"}});
   add_levels(list, "kinds");
   add_levels(list, "sms");
   return list;

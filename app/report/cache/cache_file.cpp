@@ -98,6 +98,15 @@ void write_pixels(hid_t root, const CacheResult& result, const Place& place) {
   column(group.get(), "written", gather(pixels, &PixelSums::written), place);
 }
 
+void write_distances(hid_t root, const std::vector<memory::ElementDistances>& rows, const Place& place) {
+  using memory::ElementDistances;
+  const Handle group = make_group(root, "distances");
+  column(group.get(), "element", gather(rows, &ElementDistances::element), place);
+  column(group.get(), "level", gather(rows, &ElementDistances::level), place);
+  column(group.get(), "octave", gather(rows, &ElementDistances::slot), place);
+  column(group.get(), "requests", gather(rows, &ElementDistances::requests), place);
+}
+
 /// Sums of one window and level, for each kind of data or each SM.
 struct LevelRow {
   std::uint32_t window, level, which;
@@ -234,6 +243,7 @@ struct CacheFile::State {
   Handle group;
   std::unique_ptr<ElementColumns> columns;
   std::vector<PlacedBox> boxes;
+  std::vector<memory::ElementDistances> distances;
 };
 
 CacheFile::CacheFile(const std::string& path, bool force) : state_(std::make_unique<State>(path, force)) {
@@ -246,6 +256,10 @@ CacheFile::~CacheFile() = default;
 
 void CacheFile::take(const bvh::Bvh& structure) {
   state_->boxes = place_boxes(structure);
+}
+
+void CacheFile::take(const std::vector<memory::ElementDistances>& rows) {
+  state_->distances = rows;
 }
 
 void CacheFile::append(const std::vector<memory::ElementRow>& rows) {
@@ -297,6 +311,9 @@ void CacheFile::commit(const CacheContext& context) {
   write_windows(root, result, place);
   if (!result.analysis.pixels.empty()) {
     write_pixels(root, result, place);
+  }
+  if (!state_->distances.empty()) {
+    write_distances(root, state_->distances, place);
   }
   if (!state_->boxes.empty()) {
     write_boxes(root, state_->boxes, result.allocations, place);

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include "app/report/cache/cache_curve.hpp"
+#include "app/report/cache/cache_evictions.hpp"
+#include "app/report/cache/cache_histograms.hpp"
 #include "app/report/cache/cache_pictures.hpp"
 #include "app/report/cache/cache_table.hpp"
 #include "base/count_text.hpp"
@@ -30,7 +32,6 @@ using pictures::PlotSeries;
 
 constexpr double kKibi = 1024;
 constexpr std::size_t kCurvePoints = 200;
-constexpr double kBinsPerOctave = 2;
 
 // The table's columns, in two parts.
 constexpr std::array<std::string_view, 6> kRateKeys = {"level", "kind",     "accesses",
@@ -102,25 +103,6 @@ void add_curves(std::vector<Chart>& charts, const CacheResult& result) {
   add_chart(charts, std::move(plot), {.high_y = 100});
 }
 
-/// Counts by half octaves of distance + 1, in percent of all accesses; at each bin's middle.
-std::vector<PlotPoint> half_octaves(const ReuseHistogram& histogram) {
-  std::vector<double> counts;
-  for (const ReuseHistogram::Bin& bin : histogram.bins()) {
-    const double middle = (static_cast<double>(bin.first) + bin.last) / 2 + 1;
-    const auto place = static_cast<std::size_t>(std::floor(kBinsPerOctave * std::log2(middle)));
-    counts.resize(std::max(counts.size(), place + 1));
-    counts[place] += static_cast<double>(bin.count);
-  }
-  std::vector<PlotPoint> points;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0) {
-      points.push_back({std::exp2((static_cast<double>(i) + 0.5) / kBinsPerOctave),
-                        100 * counts[i] / static_cast<double>(histogram.accesses())});
-    }
-  }
-  return points;
-}
-
 void add_distances(std::vector<Chart>& charts, const CacheResult& result) {
   Plot plot{.title = "Reuse distances",
             .x = {.title = "reuse distance + 1 (lines)", .logarithmic = true},
@@ -132,7 +114,7 @@ void add_distances(std::vector<Chart>& charts, const CacheResult& result) {
       continue;
     }
     PlotSeries one = line_of(kLevelNames[level], level + 1);
-    one.points = half_octaves(histogram);
+    one.points = half_octaves(histogram, histogram.accesses());
     plot.series.push_back(std::move(one));
     cold += fmt::format("{}{}: {:.3g} %", cold.empty() ? "" : ", ", kLevelNames[level],
                         100 * static_cast<double>(histogram.cold()) / static_cast<double>(histogram.accesses()));
@@ -292,11 +274,28 @@ std::string to_html(const CachePage& page) {
   charts.emplace_back(kinds_chart(result));
   add_windows(charts, result);
   add_sms(charts, result);
+  const std::vector<HistogramPart> parts = histogram_parts(result, page.context.launches);
+  for (std::vector<Chart> more :
+       {histogram_charts(parts), eviction_charts(result), group_charts(page.context.groups)}) {
+    std::ranges::move(more, std::back_inserter(charts));
+  }
   data["charts"] = page_charts(charts);
   data["drawn"] = page_figures(page.pictures);
   data["not_drawn"] = page.pictures.empty() && is_one_row(result) ? kNoPicturesOfOneRow : "";
   if (result.analysis.windows.size() > 1) {
     data["windows"] = page_table(cache_windows(result));
+  }
+  if (!result.guesses.empty()) {
+    data["guesses"] = page_table(cache_guesses(result));
+  }
+  if (!parts.empty()) {
+    data["histograms"] = page_table(histogram_table(result, parts));
+  }
+  if (!page.context.groups.empty()) {
+    data["groups"] = page_table(group_table(page.context.groups));
+  }
+  if (result.options.evictions) {
+    data["evictions"] = page_table(eviction_table(result));
   }
   data["command"] = "cache";
   data["configuration"] = page.configuration_toml;

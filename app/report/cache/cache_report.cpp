@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/cache/cache_curve.hpp"
+#include "app/report/cache/cache_evictions.hpp"
 #include "app/report/cache/cache_page.hpp"
 #include "app/report/cache/cache_pictures.hpp"
 #include "app/report/cache/cache_table.hpp"
@@ -28,8 +29,10 @@ using nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rayreplay.cache/1";
 constexpr std::size_t kCurvePoints = 256;
-constexpr std::array<std::string_view, 5> kFiles = {"index.html", "cache.json", "cache.csv", "config.toml",
-                                                    "machine.toml"};
+constexpr const char* kHistogramsFile = "histograms.csv";
+constexpr const char* kEvictionsFile = "evictions.csv";
+constexpr std::array<std::string_view, 7> kFiles = {"index.html",   "cache.json",    "cache.csv",   "config.toml",
+                                                    "machine.toml", kHistogramsFile, kEvictionsFile};
 
 bool is_cache_file(std::string_view name) {
   const auto& pictures = cache_picture_files();
@@ -40,14 +43,6 @@ bool is_cache_file(std::string_view name) {
 ordered_json geometry_json(const memory::CacheGeometry& geometry) {
   return {{"bytes", geometry.bytes},          {"line_bytes", geometry.line_bytes}, {"sector_bytes", geometry.sector()},
           {"ways", geometry.associativity()}, {"sets", geometry.sets()},           {"lines", geometry.lines()}};
-}
-
-ordered_json histogram_json(const memory::ReuseHistogram& histogram) {
-  ordered_json bins = ordered_json::array();
-  for (const memory::ReuseHistogram::Bin& bin : histogram.bins()) {
-    bins.push_back({bin.first, bin.last, bin.count});
-  }
-  return {{"cold", histogram.cold()}, {"not_sampled", histogram.not_sampled()}, {"bins", std::move(bins)}};
 }
 
 ordered_json levels_json(const CacheResult& result) {
@@ -76,7 +71,7 @@ ordered_json levels_json(const CacheResult& result) {
                         {"evictions", found.counts.evictions},
                         {"sectors_filled", found.counts.sectors_filled},
                         {"sectors_written", found.counts.sectors_written}}},
-                      {"reuse_distances", histogram_json(found.histogram)},
+                      {"reuse_distances", bins_json(found.histogram)},
                       {"miss_ratio_curve", std::move(curve)}});
   }
   return levels;
@@ -233,6 +228,10 @@ Facts cache_facts(const CacheResult& result) {
   } else {
     facts = {{"caches", fmt::format("of {}", result.machine.name)}};
   }
+  if (!result.guesses.empty()) {
+    facts.emplace_back("labels", fmt::format("GUESSED from the traffic for {} of {}", result.guesses.size(),
+                                             counted(result.allocations.rows().size(), "allocation")));
+  }
   facts.emplace_back("L1", level_line(result, memory::kL1));
   facts.emplace_back("L2", level_line(result, memory::kL2));
   if (!result.analysis.reuse_engine.empty()) {
@@ -269,6 +268,19 @@ std::string cache_text(const CacheContext& context) {
   if (result.analysis.windows.size() > 1) {
     text += "\n" + output::to_text(cache_windows(result));
   }
+  if (!result.guesses.empty()) {
+    text += "\nguessed labels: kinds of data above are these suggestions\n" + output::to_text(cache_guesses(result));
+  }
+  if (const auto parts = histogram_parts(result, context.launches); !parts.empty()) {
+    text += "\nreuse distances (lines)\n" + output::to_text(histogram_table(result, parts));
+  }
+  if (!context.groups.empty()) {
+    text += "\nhit rates by the elements' place (over requests)\n" + output::to_text(group_table(context.groups));
+  }
+  if (result.options.evictions) {
+    text += "\nmisses that are no first accesses, by the kind of data whose access evicted the line\n" +
+            output::to_text(eviction_table(result));
+  }
   return text;
 }
 
@@ -303,6 +315,18 @@ ordered_json cache_json(const CacheContext& context) {
   document["sms"] = to_json(cache_sms(result));
   document["windows"] = to_json(cache_windows(result));
   document["allocations"] = allocations_json(result.allocations);
+  if (result.options.guess_labels) {
+    document["label_guesses"] = to_json(cache_guesses(result));
+  }
+  if (const auto parts = histogram_parts(result, context.launches); !parts.empty()) {
+    document["histograms"] = histograms_json(result, parts);
+  }
+  if (!context.groups.empty()) {
+    document["element_groups"] = to_json(group_table(context.groups));
+  }
+  if (result.options.evictions) {
+    document["evictions"] = to_json(eviction_rows(result));
+  }
   return document;
 }
 
@@ -347,6 +371,12 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   write("machine.toml", machine::to_toml(context.result.machine));
   write("cache.json", json_text(cache_json(context), 2) + "\n");
   write("cache.csv", output::to_csv(cache_csv_rows(context)));
+  if (const auto parts = histogram_parts(context.result, context.launches); !parts.empty()) {
+    write(kHistogramsFile, output::to_csv(histogram_bins(parts)));
+  }
+  if (context.result.options.evictions) {
+    write(kEvictionsFile, output::to_csv(eviction_rows(context.result)));
+  }
   write("index.html", to_html(page));
   folder.commit();
 }

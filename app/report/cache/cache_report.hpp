@@ -3,7 +3,8 @@
 // Contract: JSON has the schema rayreplay.cache/1 (docs/surfaces.md): the full resolved configuration, every key of the
 // machine, trace hash, tool version and device, and levels, kinds of data, SMs, windows, histograms and curves. The
 // folder has index.html (no scripts, nothing external, light and dark), cache.json, cache.csv, config.toml,
-// machine.toml and pictures per pixel. The same result gives the same bytes.
+// machine.toml and pictures per pixel, with histograms of parts histograms.csv, with evictions evictions.csv. The same
+// result gives the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +13,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "app/report/cache/cache_groups.hpp"
+#include "app/report/cache/cache_histograms.hpp"
 #include "app/report/charts/colormap.hpp"
 #include "app/report/context/context.hpp"
 #include "app/report/export/output_folder.hpp"
@@ -24,9 +27,11 @@ namespace rayreplay::report {
 struct CacheContext {
   std::string trace_file;
   const experiment::CacheResult& result;
-  const experiment::Settings& settings;  ///< all that affect the result, resolved
-  const Context* launch = nullptr;       ///< of a captured launch; null: an imported memory trace
-  std::vector<StageRecord> stages{};     ///< device of each stage
+  const experiment::Settings& settings;     ///< all that affect the result, resolved
+  const Context* launch = nullptr;          ///< of a captured launch; null: an imported memory trace
+  std::vector<StageRecord> stages{};        ///< device of each stage
+  std::vector<LaunchDistances> launches{};  ///< histograms by launch; empty unless wanted
+  std::vector<ElementGroup> groups{};       ///< hit rates by the elements' place; empty unless wanted
 };
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);

@@ -201,6 +201,25 @@ output::Table cache_windows(const CacheResult& result) {
   return table;
 }
 
+output::Table cache_guesses(const CacheResult& result) {
+  output::Table table;
+  table.columns = {{"allocation", "allocation"},
+                   {"name", "name"},
+                   {"start", "start", Show::Plain, 0, true},
+                   {"bytes", "bytes"},
+                   {"kind", "guessed kind"},
+                   {"element_bytes", "element (B)"},
+                   {"confidence", "confidence", Show::Percent, 0},
+                   {"reason", "reason"}};
+  for (const experiment::LabelGuess& guess : result.guesses) {
+    const memory::Allocation& row = result.allocations.rows()[guess.allocation];
+    table.rows.push_back({std::uint64_t{guess.allocation}, row.name, row.start, row.bytes,
+                          std::string(memory::to_string(guess.kind)), std::uint64_t{guess.element_bytes},
+                          guess.confidence, guess.reason});
+  }
+  return table;
+}
+
 CacheSummary summarise(const CacheResult& result) {
   CacheSummary summary;
   const machine::InterleaveResult& interleaved = result.interleaved;

@@ -40,6 +40,8 @@ struct MissSplit {
 [[nodiscard]] output::Table for_people(output::Table table);
 [[nodiscard]] output::Table cache_sms(const experiment::CacheResult& result);
 [[nodiscard]] output::Table cache_windows(const experiment::CacheResult& result);
+/// Guessed labels: allocation, kind, element size, confidence and reason. Empty unless wanted.
+[[nodiscard]] output::Table cache_guesses(const experiment::CacheResult& result);
 
 /// Results that belong to no level, with units in their names.
 struct CacheSummary {

@@ -18,6 +18,9 @@ CacheResult analyse_caches(Workbench& bench, const Experiment& experiment, Cache
   options.pixels = wanted.pixels;
   options.request_sums = wanted.request_sums;
   options.take_elements = std::move(wanted.take_elements);
+  options.histograms = wanted.histograms;
+  options.take_element_distances = std::move(wanted.take_element_distances);
+  options.evictions = wanted.evictions;
   options.make_raw = std::move(wanted.make_raw);
   options.progress = bench.progress();
   options.accelerator = bench.accelerator();

@@ -79,6 +79,14 @@ struct DownAccess {
   bool operator==(const DownAccess&) const = default;
 };
 
+/// A line that access `cause` (index within the call) evicted.
+struct Eviction {
+  std::uint64_t line = 0;
+  std::uint32_t cause = 0;
+
+  bool operator==(const Eviction&) const = default;
+};
+
 /// Sums since the beginning; zero if the model does not know a value.
 struct CacheCounts {
   std::uint64_t accesses = 0;
@@ -108,6 +116,9 @@ class Cache {
   virtual void access(std::span<const LineAccess> accesses, std::span<const std::uint32_t> distances,
                       std::span<std::uint32_t> hit, std::vector<DownAccess>* down) = 0;
   [[nodiscard]] virtual CacheCounts counts() const = 0;
+  /// Exact models: from now on every call of `access` appends its evictions to `to`, in order. `to` must outlive the
+  /// cache; null: none are recorded.
+  virtual void record_evictions(std::vector<Eviction>* /*to*/) {}
 };
 
 class CacheModel {
@@ -119,7 +130,7 @@ class CacheModel {
   [[nodiscard]] virtual bool wants_distances() const {
     return false;
   }
-  /// True if `hit` is always 0 or kOne, and `down` is filled.
+  /// True if `hit` is always 0 or kOne, `down` is filled, and evictions can be recorded.
   [[nodiscard]] virtual bool exact() const {
     return true;
   }

@@ -37,6 +37,7 @@ struct Hashed {
 struct Buffers {
   std::vector<CachePlace> places = std::vector<CachePlace>(kBatch);
   std::vector<DownAccess> down = std::vector<DownAccess>(2 * kBatch);
+  std::vector<Eviction>* evictions = nullptr;  ///< null: not recorded
 };
 
 /// The rules of set_associative.hpp, for at most kBatch accesses.
@@ -49,7 +50,8 @@ class BatchRun {
         ways_(ways),
         counts_(counts),
         places_(buffers.places.data()),
-        down_(buffers.down.data()) {}
+        down_(buffers.down.data()),
+        evictions_(buffers.evictions) {}
 
   void all(std::span<const LineAccess> batch, std::uint32_t* hit, std::uint32_t cause) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -129,6 +131,9 @@ class BatchRun {
         evicted);
     if (evicted.valid != 0) {
       ++counts_.evictions;
+      if (evictions_ != nullptr) {
+        record(*evictions_, evicted.line, cause);
+      }
       write(evicted.line, evicted.dirty, cause);
     }
     sets_.valid(place, way) = access.sectors;
@@ -140,6 +145,10 @@ class BatchRun {
     }
   }
 
+  /// Out of line, and static: the inner loop stays small, and members in registers, where nothing is recorded.
+  [[gnu::noinline]] static void record(std::vector<Eviction>& to, std::uint64_t line, std::uint32_t cause) {
+    to.push_back({line, cause});
+  }
   void fill(std::uint64_t line, std::uint8_t sectors, std::uint32_t cause) {
     counts_.sectors_filled += sector_count(sectors);
     down_[sent_++] = {line, cause, sectors, false};
@@ -159,6 +168,7 @@ class BatchRun {
   std::size_t sent_ = 0;
   CachePlace* places_;
   DownAccess* down_;
+  std::vector<Eviction>* evictions_;
 };
 
 template <class Organisation>
@@ -188,6 +198,9 @@ class SetAssociativeCache final : public Cache {
 
   [[nodiscard]] CacheCounts counts() const override {
     return counts_;
+  }
+  void record_evictions(std::vector<Eviction>* to) override {
+    buffers_.evictions = to;
   }
 
  private:

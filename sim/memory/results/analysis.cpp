@@ -15,6 +15,7 @@
 #include "sim/memory/results/analysis_checks.hpp"
 #include "sim/memory/results/cache_unit.hpp"
 #include "sim/memory/results/chunk.hpp"
+#include "sim/memory/results/element_distances.hpp"
 #include "sim/memory/results/line_split.hpp"
 #include "sim/memory/results/request_tables.hpp"
 #include "sim/memory/reuse/sample_error.hpp"
@@ -29,7 +30,8 @@ struct Sm {
   std::optional<CacheUnit> cache;
   // For the current window:
   std::array<Tally, kDataKinds> tallies;
-  KindSums traffic;  ///< of an exact model
+  KindSums traffic;                       ///< of an exact model
+  std::vector<ReuseHistogram> distances;  ///< by kind; empty unless wanted. Of the window, if by window
 };
 
 }  // namespace
@@ -49,6 +51,17 @@ class Analysis::Impl {
       l1_.filter = CacheModels::create("lru:write=through,allocate=false").model;
     }
     take_distances_from_device();
+    l1_.evictions = options.evictions;
+    l2_.evictions = options.evictions;
+    if (options.histograms.kinds || options.histograms.windows) {
+      l2_distances_.resize(kDataKinds);
+      for (Sm& sm : sms_) {
+        sm.distances.resize(kDataKinds);
+      }
+    }
+    if (options.histograms.elements) {
+      element_distances_.emplace(options.element_count);
+    }
     if (l2_.present()) {
       l2_cache_.emplace(l2_);
     }
@@ -103,6 +116,9 @@ class Analysis::Impl {
       result_.total.merge(window);
     }
     result_.requests = request_;
+    if (element_distances_ && options_.take_element_distances) {
+      options_.take_element_distances(element_distances_->rows());
+    }
     if (pixels_) {
       result_.pixels = pixels_->finish();
     }
@@ -274,6 +290,12 @@ class Analysis::Impl {
     window_read_ = 0;
     dram_read_ = 0;
     dram_write_ = 0;
+    if (options_.histograms.windows) {
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        result_.levels[level].by_window.emplace_back();
+      }
+      take_distances();
+    }
     if (elements_) {
       const std::vector<ElementRow> rows = elements_->take(static_cast<std::uint32_t>(result_.windows.size()));
       if (options_.take_elements) {
@@ -286,6 +308,26 @@ class Analysis::Impl {
     next_limit_ = limit_after(result_.windows.size());
   }
 
+  /// Moves the histograms of SMs and L2 to the parts of the result.
+  void take_distances() {
+    const auto move = [this](LevelResult& level, std::vector<ReuseHistogram>& distances) {
+      for (std::size_t kind = 0; kind < distances.size(); ++kind) {
+        if (options_.histograms.kinds) {
+          level.by_kind.resize(kDataKinds);
+          level.by_kind[kind].merge(distances[kind]);
+        }
+        if (options_.histograms.windows) {
+          level.by_window.back().merge(distances[kind]);
+        }
+        distances[kind] = {};
+      }
+    };
+    for (Sm& sm : sms_) {
+      move(result_.levels[kL1], sm.distances);
+    }
+    move(result_.levels[kL2], l2_distances_);
+  }
+
   // L1s.
 
   void upper(Chunk& chunk) {
@@ -294,6 +336,7 @@ class Analysis::Impl {
       chunk.outcomes.assign(n, {});
     }
     chunk.l2_begin.assign(n + 1, 0);
+    chunk.l1_distance_of.resize(element_distances_ && l1_.present() ? n : 0);
     if (l1_.present()) {
       sort_by_sm(chunk, options_.sms, *to_l1_);
       if (l1_stacks_) {
@@ -330,6 +373,19 @@ class Analysis::Impl {
                  l1_stacks_ ? std::span(chunk.l1_distances).subspan(begin, rows.size()) : std::span<std::uint32_t>());
     for (std::size_t k = 0; k < rows.size(); ++k) {
       sm.tallies[static_cast<std::size_t>(chunk.kinds[begin + k])].add(cache.access(k));
+    }
+    if (!sm.distances.empty()) {
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        sm.distances[static_cast<std::size_t>(chunk.kinds[begin + k])].add(cache.distances()[k], 1);
+      }
+    }
+    if (element_distances_) {
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        chunk.l1_distance_of[rows[k]] = cache.distances()[k];
+      }
+    }
+    if (l1_.evictions) {
+      cache.log_evictions([&](std::size_t k) { return chunk.kinds[begin + k]; });
     }
     if (cache.exact()) {
       for (const DownAccess& access : cache.down()) {
@@ -405,6 +461,13 @@ class Analysis::Impl {
           }
         },
         [&] {
+          if (element_distances_) {
+            element_distances_->add(chunk.transactions, chunk.requests,
+                                    {chunk.l1_distance_of, chunk.l2_begin,
+                                     l2_cache_ ? l2_cache_->distances() : std::span<const std::uint32_t>()});
+          }
+        },
+        [&] {
           if (pixels_) {
             pixels_->add(chunk.transactions, chunk.requests, chunk.outcomes, chunk.first_request);
           }
@@ -429,6 +492,15 @@ class Analysis::Impl {
     cache.access(chunk.l2, l2_stacks_ ? std::span(chunk.l2_distances) : std::span<std::uint32_t>());
     const std::span<const DownAccess> all_down = cache.down();
     auto down = all_down.begin();
+    if (l2_.evictions) {
+      std::size_t i = 0;  // accesses ascend
+      cache.log_evictions([&](std::size_t k) {
+        while (chunk.l2_begin[i + 1] <= k) {
+          ++i;
+        }
+        return chunk.transactions[i].kind;
+      });
+    }
     for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
       const std::uint32_t begin = chunk.l2_begin[i];
       const std::uint32_t end = chunk.l2_begin[i + 1];
@@ -446,6 +518,9 @@ class Analysis::Impl {
         outcome.l2_hits += access.hit;
         l2_tallies_[kind].add(access);
         l2_sm_tallies_[sm].add(access);
+        if (!l2_distances_.empty()) {
+          l2_distances_[kind].add(cache.distances()[k], 1);
+        }
         if (!exact) {
           l2_tallies_[kind].add_filled(cache.filled(k));
           l2_sm_tallies_[sm].add_filled(cache.filled(k));
@@ -463,6 +538,12 @@ class Analysis::Impl {
   // Results.
 
   void finish_levels() {
+    take_distances();
+    if (element_distances_) {
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        result_.levels[level].request_distances = element_distances_->all()[level];
+      }
+    }
     LevelResult& upper = result_.levels[kL1];
     upper.geometry = l1_.geometry;
     upper.model = l1_.spec;
@@ -471,6 +552,9 @@ class Analysis::Impl {
         upper.counts += sm.cache->counts();
         upper.histogram.merge(sm.cache->histogram());
         merge_parts(upper.parts, sm.cache->parts());
+        if (l1_.evictions) {
+          merge(upper.evictions, sm.cache->eviction_matrix());
+        }
         ++upper.caches;
       }
     }
@@ -487,6 +571,9 @@ class Analysis::Impl {
       lower.histogram = l2_stacks_ ? l2_stacks_->histograms().front() : l2_cache_->histogram();
       merge_parts(lower.parts, l2_cache_->parts());
       lower.caches = lower.counts.accesses == 0 ? 0 : 1;
+      if (l2_.evictions) {
+        lower.evictions = l2_cache_->eviction_matrix();
+      }
     }
     if (l1_.engine != nullptr || l2_.engine != nullptr) {
       result_.reuse_engine = engine_.spec;
@@ -506,13 +593,15 @@ class Analysis::Impl {
   std::optional<CacheUnit> l2_cache_;
   std::optional<ElementTable> elements_;
   std::optional<PixelTable> pixels_;
+  std::optional<ElementDistanceTable> element_distances_;
 
   std::uint64_t l2_accesses_of_requests_ = 0;  ///< upper bound: at least as many as accesses
 
   // For the current window.
   WindowSums window_;
   std::array<Tally, kDataKinds> l2_tallies_;
-  KindSums l2_traffic_{};  ///< of an exact model
+  KindSums l2_traffic_{};                     ///< of an exact model
+  std::vector<ReuseHistogram> l2_distances_;  ///< by kind, as Sm::distances
   std::vector<Tally> l2_sm_tallies_;
   std::vector<LevelSums> l2_sm_traffic_;
   std::uint64_t window_read_ = 0;  ///< whole bytes of finished chunks

@@ -25,16 +25,24 @@
 // With an `accelerator` that has a device the distances of an exact engine, whichever it is, come from there
 // (reuse/reuse_stacks.hpp), for many transactions at a time; the caches themselves stay on the processor.
 //
+// `histograms` adds reuse distances of parts of the stream. Accesses by kind of data and by window are divided: for
+// each level the parts' sum is `histogram`, bin by bin. Elements count requests by octave (element_distances.hpp);
+// their sum is `request_distances`. `evictions` adds the reasons of misses that are no first accesses (evictions.hpp);
+// without it nothing is recorded.
+//
 // Parallel over SMs, and the L2 in parallel with the L1s of the next transactions; the result is the same for any
 // number of threads. `take` and `finish` call `take_elements`. Memory: the caches, the reuse stacks, 48 bytes an
 // element (in pages of 4096 that are touched) and 72 a pixel if wanted, 30 MiB of buffers and, for those sums, 8 bytes
 // for each request of 2^18 transactions (with a device 2 GiB, and 2^21 transactions); 4 KiB an SM, 192 bytes an SM and
-// window. Sums of traffic (`filled`, `written`) always come from the level's own model.
+// window; with histograms by kind or window 43 KiB for each kind of an SM, and for each window. Sums of traffic
+// (`filled`, `written`) always come from the level's own model.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
-// requests), more than kMaxPixels pixels, or windows beyond 2^24 / `sms`. Usage for invalid geometries and specs, an
+// requests), more than kMaxPixels pixels, windows beyond 2^24 / `sms`, or histograms of more than kMaxHistogramWindows.
+// Usage for invalid geometries and specs, an
 // L1 line that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs distances
-// with a sampling engine, limits that do not ascend. Internal for streams that break the contract of transactions.hpp
+// with a sampling engine, histograms without distances or (by element) without elements, evictions of a model that is
+// not exact, limits that do not ascend. Internal for streams that break the contract of transactions.hpp
 // or contain SMs, elements or threads outside the options.
 #pragma once
 
@@ -45,7 +53,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/memory/results/element_distances.hpp"
+#include "sim/memory/results/evictions.hpp"
 #include "sim/memory/results/sums.hpp"
+#include "sim/memory/reuse/octaves.hpp"
 #include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay {
@@ -56,7 +67,20 @@ namespace rayreplay::memory {
 
 inline constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 28U;
 
+inline constexpr std::uint64_t kMaxHistogramWindows = 1024;
+
 enum class L2Feed : std::uint8_t { All, Misses };
+
+/// Parts of the stream with reuse-distance histograms of their own.
+struct HistogramParts {
+  bool kinds = false;
+  bool windows = false;
+  bool elements = false;  ///< by octave, over requests
+
+  [[nodiscard]] bool any() const {
+    return kinds || windows || elements;
+  }
+};
 
 struct AnalysisOptions {
   std::uint32_t sms = 1;
@@ -76,6 +100,10 @@ struct AnalysisOptions {
   std::uint64_t most_accesses = kMaxAccesses;  ///< the Resource limit; at most kMaxAccesses
   /// Called at the end of each window, in order, with its touched elements, ascending. May be null.
   std::function<void(std::uint32_t window, const std::vector<ElementRow>& rows)> take_elements;
+  HistogramParts histograms;
+  /// Called by `finish`, with histograms by element. May be null.
+  std::function<void(const std::vector<ElementDistances>& rows)> take_element_distances;
+  bool evictions = false;
   Accelerator* accelerator = nullptr;  ///< null: the processor; must outlive the analysis
 };
 
@@ -87,6 +115,9 @@ struct LevelResult {
   std::vector<ReuseHistogram> parts;  ///< sampling engines: histograms of the sample's parts, for the curve's standard
                                       ///< error (reuse/sample_error.hpp); empty for exact engines
   std::uint64_t caches = 0;           ///< caches with an access
+  std::vector<ReuseHistogram> by_kind, by_window;  ///< kDataKinds, and all windows; empty unless wanted
+  OctaveCounts request_distances{};                ///< of all requests; zeros unless wanted by element
+  EvictionMatrix evictions{};                      ///< zeros unless wanted
 };
 
 struct AnalysisResult {

@@ -59,6 +59,19 @@ void check_options(const AnalysisOptions& options, const LevelModels& l1, const 
     too_much("the frame has too many pixels for sums by pixel", options.pixels, kMaxPixels,
              "leave the sums by pixel out");
   }
+  if (options.histograms.any() && !options.distances) {
+    usage("histograms of reuse distances require reuse distances", "", "an analysis without distances",
+          "one with distances");
+  }
+  if (options.histograms.elements && !options.elements) {
+    usage("histograms by element require sums by element", "", "an analysis without elements", "one with elements");
+  }
+  for (const auto& [level, name] : {std::pair{&l1, "L1"}, std::pair{&l2, "L2"}}) {
+    if (options.evictions && level->present() && !level->model->exact()) {
+      usage("the cache model evicts no lines", name, level->spec, "an exact model, such as lru",
+            "leave the evictions out, or take another model");
+    }
+  }
   check_windows(options.window_limits.size() + 1, options);
   std::uint64_t before = 0;
   for (const std::uint64_t limit : options.window_limits) {
@@ -70,6 +83,9 @@ void check_options(const AnalysisOptions& options, const LevelModels& l1, const 
 }
 
 void check_windows(std::uint64_t windows, const AnalysisOptions& options) {
+  if (options.histograms.windows && windows > kMaxHistogramWindows) {
+    too_much("there are too many time windows for histograms", windows, kMaxHistogramWindows, "make them longer");
+  }
   if (windows > kMaxWindowRows / options.sms) {
     too_much("there are too many time windows", windows, kMaxWindowRows / options.sms, "make them longer");
   }

@@ -3,17 +3,20 @@
 // Contract: takes accesses in order, in pieces of any size. `access` computes hits (caches/cache_model.hpp), reuse
 // distances in the cache's own stream of lines if the level has them (from its own stack, or given), and requests to
 // the next level. An exact cache of the same geometry (`filter`) makes these if the model itself cannot. Traffic sums
-// come from the model (sums.hpp): for an exact one its requests, else `filled` and stored sectors. Memory: the cache,
-// the stack, the buffers of the largest call.
+// come from the model (sums.hpp): for an exact one its requests, else `filled` and stored sectors. With
+// `LevelModels::evictions` it keeps a log of evictions (evictions.hpp), to which `log_evictions` adds the last call's
+// accesses. Memory: the cache, the stack, the log, the buffers of the largest call.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sim/memory/caches/cache_model.hpp"
 #include "sim/memory/caches/sector_count.hpp"
+#include "sim/memory/results/evictions.hpp"
 #include "sim/memory/results/sums.hpp"
 #include "sim/memory/results/tally.hpp"
 #include "sim/memory/reuse/histogram.hpp"
@@ -29,6 +32,7 @@ struct LevelModels {
   std::string spec;
   const ReuseEngine* engine = nullptr;  ///< null: no distances
   bool given = false;                   ///< distances are given with the accesses
+  bool evictions = false;               ///< the model is exact, and its evictions are logged
 
   [[nodiscard]] bool present() const {
     return model != nullptr;
@@ -53,7 +57,13 @@ class CacheUnit {
         stack_(models.engine == nullptr || models.given ? nullptr : models.engine->make()),
         has_distances_(models.engine != nullptr),
         lines_limit_(models.geometry.lines()),
-        exact_(models.model->exact()) {}
+        exact_(models.model->exact()) {
+    if (models.evictions) {
+      log_.emplace();
+      evicted_ = std::make_unique<std::vector<Eviction>>();
+      cache_->record_evictions(evicted_.get());
+    }
+  }
 
   /// Afterwards `hit`, `access(i)`, `filled` and `down` are valid for these accesses. `distances`: if given; must stay
   /// valid as long.
@@ -62,6 +72,9 @@ class CacheUnit {
     distances_ = distances;
     hit_.resize(accesses.size());
     down_.clear();
+    if (evicted_ != nullptr) {
+      evicted_->clear();
+    }
     if (stack_ != nullptr) {
       lines_.resize(accesses.size());
       own_distances_.resize(accesses.size());
@@ -106,6 +119,33 @@ class CacheUnit {
     const std::uint64_t sectors = accesses_[i].store ? 0 : sector_count(accesses_[i].sectors);
     return (sectors * (kOne - hit(i)) + kUnit / 2) / kUnit;
   }
+  /// Reuse distances of the accesses; empty for a level without them.
+  [[nodiscard]] std::span<const std::uint32_t> distances() const {
+    return has_distances_ ? distances_ : std::span<const std::uint32_t>();
+  }
+  /// Adds these accesses to the log of evictions. `kind_of(i)`: the kind of data of access i.
+  template <class KindOf>
+  void log_evictions(const KindOf& kind_of) {
+    auto eviction = evicted_->cbegin();
+    for (std::size_t i = 0; i < accesses_.size(); ++i) {
+      if (hit_[i] == kOne) {
+        continue;
+      }
+      const DataKind kind = kind_of(i);
+      if (hit_[i] == kSectorMiss) {
+        log_->missed_sectors(kind);
+        continue;
+      }
+      log_->missed(accesses_[i].line, kind);
+      for (; eviction != evicted_->cend() && eviction->cause == i; ++eviction) {
+        log_->evicted(eviction->line, kind);
+      }
+    }
+  }
+  /// Only with `LevelModels::evictions`.
+  [[nodiscard]] const EvictionMatrix& eviction_matrix() const {
+    return log_->matrix();
+  }
   [[nodiscard]] CacheCounts counts() const {
     return cache_->counts();
   }
@@ -138,6 +178,8 @@ class CacheUnit {
   std::vector<std::uint32_t> hit_, filter_hit_, own_distances_;
   std::vector<std::uint64_t> lines_;
   std::vector<DownAccess> down_;
+  std::optional<EvictionLog> log_;
+  std::unique_ptr<std::vector<Eviction>> evicted_;  ///< of the last call; its address stays when the unit moves
 };
 
 }  // namespace rayreplay::memory

@@ -38,6 +38,8 @@ struct Chunk {
   std::vector<std::uint32_t> l2_begin;
   std::vector<LineAccess> l2;
   std::vector<std::uint32_t> l2_distances;
+  // For distances by element, whoever computes them:
+  std::vector<std::uint32_t> l1_distance_of;  ///< by transaction
 
   /// Sorts the transactions by SM.
   [[nodiscard]] std::span<const std::uint32_t> rows_of(std::size_t sm) const {

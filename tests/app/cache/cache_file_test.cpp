@@ -51,7 +51,7 @@ class CacheFileTest : public CacheCommand {
 };
 
 TEST_F(CacheFileTest, EveryDatasetIsDescribed) {
-  open({"--windows", "2"});
+  open({"--windows", "2", "--histograms", "element"});
   std::set<std::string> there;
   const auto add = [](hid_t, const char* name, const H5O_info_t* info, void* names) -> herr_t {
     if (info->type == H5O_TYPE_DATASET) {
