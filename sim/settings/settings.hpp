@@ -67,6 +67,9 @@ enum class NamedInput : std::uint8_t { Needed, Elsewhere };
 
 [[nodiscard]] Settings complete(const Settings& settings, NamedInput input = NamedInput::Needed);
 
+/// The errors that `complete` has for one key with a text: its model with the parameters that are set, or its machine.
+void check_text(const Settings& settings, const std::string& key);
+
 void set_shorthand(Settings& settings, const Shorthand& shorthand, const std::string& text);
 
 [[nodiscard]] Settings of_keys(const Settings& settings, const std::function<bool(const ExperimentParameter&)>& keep);
