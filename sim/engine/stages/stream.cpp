@@ -27,11 +27,11 @@ constexpr std::uint64_t kMaxStoredBytes = std::uint64_t{1} << 30U;
 /// The reservation changes in steps of this many transactions.
 constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 16U;
 
-/// Reserves memory while a stream grows: the recorded parts; one part more while they are joined; chunks of warps
-/// before coalescing; and the transactions of resident warps, twice because of their instructions.
+/// Reserves memory while a stream grows: what the recorder holds; chunks of warps before coalescing; and the
+/// transactions of resident warps, twice because of their instructions.
 class StreamMemory {
  public:
-  explicit StreamMemory(Working& working) : working_(&working) {}
+  StreamMemory(Working& working, std::uint64_t rays) : working_(&working), held_{first_chunks(rays), 0} {}
 
   void made(const memory::Holding& now) {
     held_.transactions = now.transactions;
@@ -50,11 +50,17 @@ class StreamMemory {
   }
 
  private:
+  /// The first chunks, whose accesses no one has counted: those of a ray of a deep scene.
+  static std::uint64_t first_chunks(std::uint64_t rays) {
+    constexpr std::uint64_t kRayBytes = std::uint64_t{16} << 10U;
+    const auto threads = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
+    return std::min(memory::ChunkRoom::kBytes * threads, rays * kRayBytes);
+  }
+
   void reserve() {
     const std::uint64_t recorded = recorder_ == nullptr ? 0 : recorder_->taken();
     const std::uint64_t resident = held_.transactions - std::min(held_.transactions, recorded);
-    working_->set((room_ + 2 * resident) * sizeof(memory::Transaction) +
-                  std::max(held_.bytes, StreamRecorder::kPartBytes));
+    working_->set((room_ + 2 * resident) * sizeof(memory::Transaction) + held_.bytes);
     reserved_for_ = held_.transactions;
   }
 
@@ -62,14 +68,13 @@ class StreamMemory {
   const StreamRecorder* recorder_ = nullptr;
   std::uint64_t room_ = 0;
   std::uint64_t reserved_for_ = 0;
-  memory::Holding held_{memory::ChunkRoom::kBytes * static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
-                        0};
+  memory::Holding held_;
 };
 
 RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Working& working) {
   PreparedStream prepared = prepare_stream(bench, experiment);
   RecordedStream recorded;
-  StreamMemory memory(working);
+  StreamMemory memory(working, experiment.launch().rays);
   // The recorder waits while warps are generated, so the two callbacks never reserve at the same time.
   prepared.options.holding = [&](const memory::Holding& now) { memory.made(now); };
   const auto source = source_of(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
@@ -93,9 +98,8 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
 RecordedStream record_memory_trace(Workbench& bench, const Experiment& experiment, Working& working) {
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(*experiment.settings);
-  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) {
-    working.set(transactions * sizeof(memory::Transaction) + StreamRecorder::kPartBytes);
-  });
+  StreamRecorder recorder(recorded,
+                          [&](std::uint64_t transactions) { working.set(transactions * sizeof(memory::Transaction)); });
   const std::string& name = experiment.facts->name;
   if (experiment.facts->is_workload) {
     const auto data = input(bench, experiment);
