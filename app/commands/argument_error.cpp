@@ -120,15 +120,17 @@ ErrorInfo not_convertible(const CLI::App& root, const std::string& message) {
           ""};
 }
 
-/// "0.000000" as "0"; no text for the greatest number of a type.
-std::string end_of_range(const std::string& text) {
+std::optional<double> number_in(const std::string& text) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size()) {
-    return text;
-  }
+  return error == std::errc() && stop == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// "0.000000" as "0"; no text for the greatest number of a type.
+std::string end_of_range(const std::string& text) {
   constexpr double kHuge = 1e300;
-  return value >= kHuge ? std::string() : fmt::format("{:.16g}", value);
+  const std::optional<double> value = number_in(text);
+  return !value ? text : *value >= kHuge ? std::string() : fmt::format("{:.16g}", *value);
 }
 
 /// "V not in {a,b}", "Value V not in range A to B", or a sentence of a check of our own.
@@ -148,8 +150,10 @@ ErrorInfo not_allowed(const CLI::Option& option, const std::string& said) {
     if (to != std::string::npos) {
       const std::string low = end_of_range(ends.substr(0, to));
       const std::string high = end_of_range(ends.substr(to + kTo.size()));
-      return {"the value is out of range", name_of(option), said.substr(kValue.size(), range - kValue.size()),
-              high.empty() ? "at least " + low : low + " to " + high, ""};
+      const std::string value = said.substr(kValue.size(), range - kValue.size());
+      const bool is_number = number_in(value).has_value();
+      return {is_number ? "the value is out of range" : "the value is not a number", name_of(option),
+              is_number ? value : "'" + value + "'", high.empty() ? "at least " + low : low + " to " + high, ""};
     }
   }
   return {said, name_of(option), "", "", ""};

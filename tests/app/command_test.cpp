@@ -352,7 +352,7 @@ TEST_F(CommandTest, WhatIsWrongWithTheCommandLineIsASentence) {
   refused(
       {"sweep", "s.toml", "--mpi-workers", "rnk"},
       "--mpi-workers: the value is not allowed (found 'rnk'; expected one of node, rank). Fix: did you mean 'rank'?");
-  refused({"info", "t.rrt", "--threads", "x"}, "--threads: the value is not a whole number (found 'x'");
+  refused({"info", "t.rrt", "--threads", "x"}, "--threads: the value is not a number (found 'x'; expected 0 to 1024)");
   refused({}, "a command is needed. Fix: see rayreplay --help");
 }
 
