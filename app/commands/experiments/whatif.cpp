@@ -1,4 +1,5 @@
 // rayreplay whatif: the effect of other warp packing, or of another scheduler model, on a workload.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,6 +92,12 @@ void require_structure_read(const WhatifArguments& options, const Settings& aske
   }
 }
 
+bool may_set_model(const WhatifArguments& options) {
+  const auto given = options.experiment.given_keys();
+  return options.experiment.has_files() ||
+         std::ranges::any_of(given, [](const auto& one) { return one.second.starts_with(kModel); });
+}
+
 /// Moves the model that `--set` or a file sets from the settings into the list. A file's counts only where no option
 /// names one: a printed configuration has every key.
 void take_model(const WhatifArguments& options, Settings& asked, std::vector<std::string>& models) {
@@ -178,6 +185,9 @@ int act(const WhatifArguments& options) {
   std::vector<std::string> models = options.models.listed();
   const std::vector<std::string>& flagged = options.experiment.given_variants(kModel);
   models.insert(models.end(), flagged.begin(), flagged.end());
+  if (models.empty() && !may_set_model(options)) {
+    require_of_packings(options);  // before errors of these options' values
+  }
   Settings asked = options.experiment.asked(options.path);
   take_model(options, asked, models);
   if (models.empty()) {
