@@ -59,7 +59,8 @@ class Settings {
   std::map<std::string, Setting, std::less<>> values_;
 };
 
-/// For keys of StageInfo::takes_if: a truth value that is true, or the spec of another model than the default's.
+/// For keys of StageInfo::takes_if: a truth value that is true, the spec of another model than the default's, or any
+/// other text that is not empty.
 [[nodiscard]] bool is_switched_on(const Settings& settings, const std::string& key);
 
 /// Whether settings must name a trace or a workload, or the caller provides the input.

@@ -230,7 +230,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .text = "The launch's memory accesses as the machine issues them",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
-                                 .takes_if = {{"regrouping", "scheduler.model"}},
+                                 .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
                                  .format = 2},
                                 &kCode);
 
