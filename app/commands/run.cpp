@@ -1,24 +1,20 @@
 #include "app/commands/run.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <new>
 #include <optional>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <tbb/global_control.h>
 
+#include "app/commands/argument_error.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
-#include "base/parameters.hpp"
 #include "base/working_folder.hpp"
 
 namespace rayreplay::app {
@@ -36,94 +32,6 @@ int report(const std::string& message, ErrorKind kind) {
   return static_cast<int>(kind);
 }
 
-/// The subcommands in the arguments, from the root to the deepest.
-std::vector<const CLI::App*> chosen_path(const CLI::App& root) {
-  std::vector<const CLI::App*> path = {&root};
-  for (auto parsed = root.get_subcommands(); !parsed.empty(); parsed = path.back()->get_subcommands()) {
-    path.push_back(parsed.front());
-  }
-  return path;
-}
-
-/// From the deepest to the root: commands that may own an option.
-std::vector<const CLI::App*> with_options(const CLI::App& root) {
-  std::vector<const CLI::App*> path = chosen_path(root);
-  std::ranges::reverse(path);
-  return path;
-}
-
-/// "results best"; "" for the root.
-std::string path_name(const std::vector<const CLI::App*>& path) {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i < path.size(); ++i) {
-    names.push_back(path[i]->get_name());
-  }
-  return fmt::format("{}", fmt::join(names, " "));
-}
-
-std::vector<std::string> option_names(const CLI::App& root) {
-  std::vector<std::string> names;
-  for (const CLI::App* app : with_options(root)) {
-    for (const CLI::Option* option : app->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        names.push_back("--" + name);
-      }
-    }
-  }
-  return names;
-}
-
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
-/// CLI11 reports an unknown argument, but not the nearest known one.
-ErrorInfo unknown_argument(const CLI::App& root, const std::string& word) {
-  const std::string name = word.substr(0, word.find('='));
-  const bool is_option = word.starts_with("-");
-  const std::vector<const CLI::App*> path = chosen_path(root);
-  const std::string where = path_name(path);
-  const std::vector<std::string> commands = command_names(*path.back());
-  const bool is_command = !is_option && !commands.empty();
-  const std::string near = nearest(name, is_option ? option_names(root) : commands);
-  std::string fix;
-  if ((is_option || is_command) && !near.empty()) {
-    fix = "did you mean '" + near + "'?";
-  } else {
-    fix = fmt::format("see rayreplay {}{}--help", where, where.empty() ? "" : " ");
-  }
-  const bool nested = is_command && path.size() > 1;
-  return {is_option    ? "unknown option"
-          : nested     ? "unknown subcommand"
-          : is_command ? "unknown command"
-                       : "unexpected argument",
-          where, "'" + word + "'", nested ? fmt::format("one of {}", fmt::join(commands, ", ")) : "", fix};
-}
-
-/// CLI11's message is "Could not convert: NAME = VALUE"; it is cut at the name, which is a known option.
-ErrorInfo not_convertible(const CLI::App& root, const std::string& message) {
-  for (const CLI::App* app : with_options(root)) {
-    for (const CLI::Option* option : app->get_options()) {
-      const std::string start = "Could not convert: " + option->get_name() + " = ";
-      if (!message.starts_with(start)) {
-        continue;
-      }
-      const std::string value = message.substr(start.size());
-      const bool too_large = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
-      return {too_large ? "the value is too large" : "the value is not a whole number", option->get_name(),
-              "'" + value + "'",
-              too_large ? fmt::format("at most {}", std::numeric_limits<std::uint32_t>::max())
-                        : std::string("a whole number of at least 0"),
-              ""};
-    }
-  }
-  return {message, "", "", "", ""};
-}
-
 int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     // --help and --version are exceptions in CLI11, but no errors.
@@ -131,19 +39,7 @@ int report_parse_error(const CLI::App& root, const CLI::ParseError& error) {
     console::print(version != nullptr ? std::string(error.what()) + "\n" : root.help());
     return 0;
   }
-  for (const std::string& word : root.remaining(true)) {
-    if (word != "--") {
-      return report(format_error(unknown_argument(root, word)), ErrorKind::Usage);
-    }
-  }
-  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    return report(format_error(not_convertible(root, error.what())), ErrorKind::Usage);
-  }
-  std::string message = error.what();
-  if (root.get_subcommands().empty()) {
-    message = "a command is needed. Fix: see rayreplay --help";
-  }
-  return report(message, ErrorKind::Usage);
+  return report(format_error(argument_error(root, error)), ErrorKind::Usage);
 }
 
 int parse_and_act(int argc, char** argv) {

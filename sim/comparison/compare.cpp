@@ -191,6 +191,7 @@ class Comparison {
     if (!options_.placement) {
       row.schedule = {};
       row.cut = {};
+      row.moved_lanes = {};
       row.timing.placement = {};
     }
     result_.rows.push_back(std::move(row));
@@ -419,6 +420,7 @@ class Comparison {
     machine::TimedRun timed = run(0, timing_options());
     row.schedule = std::move(timed.schedule);
     row.timing = std::move(timed.timing);
+    row.moved_lanes = std::move(timed.moved_lanes);
     row.replay = replay(context, row.schedule);
     RememberedTimes times([&](double x) { return run(x, {}).timing; });
     times.remember(0, row.timing);

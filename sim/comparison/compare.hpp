@@ -74,6 +74,7 @@ struct CompareRow {
   std::vector<ResponsePoint> response;     ///< first over shader cost, then over live state
   scheduler::SegmentSchedule schedule;     ///< empty unless placement is wanted, or observed
   scheduler::Segments cut;                 ///< empty unless placement is wanted
+  std::vector<std::uint64_t> moved_lanes;  ///< by warp, of timed models (TimedRun); empty unless placement is wanted
 };
 
 struct CompareResult {

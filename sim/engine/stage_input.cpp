@@ -260,7 +260,7 @@ std::string InputCatalogue::content_of(const std::string& path) {
       return found->second.value;
     }
   }
-  // Limit for machine files and files of hints (one number per ray).
+  // Limit for files of hints (one number per ray) and schedules.
   constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 30U;
   std::string hash = hex(KeyMaker().add(read_text_file(path, kMaxBytes)).key());
   if (stamp) {

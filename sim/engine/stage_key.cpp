@@ -56,6 +56,9 @@ std::string value_of(const std::string& key, std::string text,
   if (key == "order") {
     return decided.order;
   }
+  if (key == "scheduler.file" && !text.empty()) {
+    return content_of(text);
+  }
   if (key == "scheduler.hint_files") {
     for (const std::string& file : hint_file_paths(text)) {
       text += "\n" + content_of(file);

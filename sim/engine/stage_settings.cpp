@@ -78,20 +78,35 @@ double instructions(const Settings& settings, const std::string& key, std::strin
   return value;
 }
 
-/// Place of the settings of a cache's geometry, inherited keys included; the machine where none was set.
-std::string place_of_cache(const Settings& settings, const std::string& level) {
+/// A key, and the key that it inherits from: the first that was set counts.
+using Inheritance = std::vector<std::string>;
+
+/// Places of the keys that were set; `otherwise` where none was.
+std::string places_of(const Settings& settings, const std::vector<Inheritance>& keys, std::string otherwise) {
   std::vector<std::string> places;
-  for (const char* part : {"bytes", "line_bytes", "ways", "sector_bytes"}) {
-    for (const std::string& key :
-         {fmt::format("cache.{}.{}", level, part), fmt::format("machine.{}_{}", level, part)}) {
-      if (const std::string& where = settings.where(key); !where.empty()) {
-        places.push_back(place_of(where, key));
-        break;
-      }
+  for (const Inheritance& inheritance : keys) {
+    const auto set =
+        std::ranges::find_if(inheritance, [&](const std::string& key) { return !settings.where(key).empty(); });
+    if (set == inheritance.end()) {
+      continue;
+    }
+    const std::string& where = settings.where(*set);
+    const bool is_flag = where.starts_with("--") && where != "--set";  // --l1 sets several keys
+    std::string place = is_flag ? where : place_of(where, *set);
+    if (std::ranges::find(places, place) == places.end()) {
+      places.push_back(std::move(place));
     }
   }
-  return places.empty() ? fmt::format("cache.{} of machine '{}'", level, settings.text(kMachineName))
-                        : fmt::format("{}", fmt::join(places, "; "));
+  return places.empty() ? std::move(otherwise) : fmt::format("{}", fmt::join(places, "; "));
+}
+
+/// Place of the settings of a cache's geometry, inherited keys included; the machine where none was set.
+std::string place_of_cache(const Settings& settings, const std::string& level) {
+  std::vector<Inheritance> keys;
+  for (const char* part : {"bytes", "line_bytes", "ways", "sector_bytes"}) {
+    keys.push_back({fmt::format("cache.{}.{}", level, part), fmt::format("machine.{}_{}", level, part)});
+  }
+  return places_of(settings, keys, fmt::format("cache.{} of machine '{}'", level, settings.text(kMachineName)));
 }
 
 memory::CacheGeometry geometry_of(const Settings& settings, const std::string& level) {
@@ -105,6 +120,43 @@ memory::CacheGeometry geometry_of(const Settings& settings, const std::string& l
     memory::check(geometry, place_of_cache(settings, level));
   }
   return geometry;
+}
+
+/// Usage if a line of the L2 holds less than one sector of the accesses.
+void require_whole_sectors(const memory::CacheGeometry& l2, const memory::CoalesceOptions& accesses,
+                           const std::string& where) {
+  if (l2.line_bytes < accesses.sector_bytes) {
+    throw Error(ErrorKind::Usage,
+                {"the L2's lines are smaller than the sectors of the accesses", where,
+                 fmt::format("lines of {} bytes, sectors of {}", l2.line_bytes, accesses.sector_bytes),
+                 fmt::format("lines of {} bytes or more", accesses.sector_bytes), ""});
+  }
+}
+
+/// Usage if the analysed caches cannot take the accesses, which have lines and sectors of the load unit.
+void require_fit(const Settings& settings, const Hierarchy& hierarchy) {
+  const memory::CoalesceOptions accesses = coalescing_of(settings);
+  const std::string machine = fmt::format("machine '{}'", settings.text(kMachineName));
+  if (hierarchy.l1.bytes > 0 && hierarchy.l1.line_bytes != accesses.line_bytes) {
+    throw Error(ErrorKind::Usage,
+                {"the L1's lines are not those of the accesses",
+                 places_of(settings,
+                           {{"machine.l1_bytes"},
+                            {"cache.l1.bytes"},
+                            {"cache.l1.line_bytes", "machine.l1_line_bytes"},
+                            {"machine.l2_line_bytes"}},
+                           machine),
+                 fmt::format("{} bytes", hierarchy.l1.line_bytes), fmt::format("{} bytes", accesses.line_bytes),
+                 "a machine without an L1 coalesces into lines of its L2: give the machine an L1 (machine.l1_bytes), "
+                 "or the analysed L1 these lines"});
+  }
+  if (hierarchy.l2.bytes > 0) {
+    require_whole_sectors(hierarchy.l2, accesses,
+                          places_of(settings,
+                                    {{"cache.l1.sector_bytes", "machine.l1_sector_bytes"},
+                                     {"cache.l2.line_bytes", "machine.l2_line_bytes"}},
+                                    machine));
+  }
 }
 
 /// The warp size of the settings, of the trace (`captured`; 0: none) or of the machine: the first that is set.
@@ -225,10 +277,26 @@ machine::Machine stream_machine(const Settings& complete) {
   machine::Machine machine = machine_of(complete);
   machine.l1_line_bytes = small(complete, "cache.l1.line_bytes");
   machine.l1_sector_bytes = small(complete, "cache.l1.sector_bytes");
-  for (const auto& [geometry, name] : {std::pair{l1_of(machine), "L1"}, std::pair{l2_of(machine), "L2"}}) {
-    if (geometry.bytes > 0) {
-      memory::check(geometry, fmt::format("machine '{}', {}", machine.name, name));
-    }
+  const Inheritance l1_sector = {"cache.l1.sector_bytes", "machine.l1_sector_bytes"};
+  const memory::CacheGeometry l1 = l1_of(machine);
+  if (l1.bytes > 0) {
+    memory::check(
+        l1,
+        places_of(
+            complete,
+            {{"machine.l1_bytes"}, {"cache.l1.line_bytes", "machine.l1_line_bytes"}, {"machine.l1_ways"}, l1_sector},
+            fmt::format("machine '{}', L1", machine.name)));
+  }
+  const memory::CacheGeometry l2 = l2_of(machine);
+  if (l2.bytes > 0) {
+    const std::string otherwise = fmt::format("machine '{}', L2", machine.name);
+    memory::check(
+        l2,
+        places_of(complete,
+                  {{"machine.l2_bytes"}, {"machine.l2_line_bytes"}, {"machine.l2_ways"}, {"machine.l2_sector_bytes"}},
+                  otherwise));
+    require_whole_sectors(l2, coalescing_of(complete),
+                          places_of(complete, {l1_sector, {"machine.l2_line_bytes"}}, otherwise));
   }
   return machine;
 }
@@ -280,6 +348,7 @@ Hierarchy hierarchy_of(const Settings& complete) {
   hierarchy.l1_model = resolved_model(complete.text("cache.l1.model"), memory::kL1);
   hierarchy.l2_model = resolved_model(complete.text("cache.l2.model"), memory::kL2);
   hierarchy.l2_feed = complete.text("cache.l2_feed") == "all" ? memory::L2Feed::All : memory::L2Feed::Misses;
+  require_fit(complete, hierarchy);
   return hierarchy;
 }
 

@@ -12,14 +12,6 @@ namespace {
 
 constexpr double kWordBytes = 4;
 
-/// Bytes that a thread stores and then loads: half of the charged traffic, in whole words.
-std::uint32_t state_bytes_of(const scheduler::Charges& charges) {
-  const double traffic = charges.state_traffic == scheduler::StateTraffic::All     ? charges.bytes_per_thread
-                         : charges.state_traffic == scheduler::StateTraffic::Moved ? charges.bytes_per_moved
-                                                                                   : 0;
-  return static_cast<std::uint32_t>(std::ceil(traffic / 2 / kWordBytes) * kWordBytes);
-}
-
 /// Timed models: runs the time model for the warps, their SMs and their order.
 void run_timed_model(const scheduler::PlanContext& context, const scheduler::SchedulerModel& model,
                      const RegroupOptions& options, RegroupedLaunch& result) {
@@ -45,6 +37,13 @@ std::uint64_t RegroupedLaunch::bytes() const {
          column_bytes(schedule.segment_at) + column_bytes(schedule.moved) + column_bytes(schedule.round_begin) +
          column_bytes(schedule.unit_begin) + column_bytes(schedule.unit_sm) + column_bytes(sm) +
          column_bytes(state_moves);
+}
+
+std::uint32_t state_bytes_of(const scheduler::Charges& charges) {
+  const double traffic = charges.state_traffic == scheduler::StateTraffic::All     ? charges.bytes_per_thread
+                         : charges.state_traffic == scheduler::StateTraffic::Moved ? charges.bytes_per_moved
+                                                                                   : 0;
+  return static_cast<std::uint32_t>(std::ceil(traffic / 2 / kWordBytes) * kWordBytes);
 }
 
 void require_warps(const std::string& model, const std::string& where) {

@@ -44,6 +44,9 @@ struct RegroupOptions {
   Progress* progress = nullptr;
 };
 
+/// Bytes that a thread stores and then loads: half of the charged traffic, in whole words.
+[[nodiscard]] std::uint32_t state_bytes_of(const scheduler::Charges& charges);
+
 /// Usage, at `where`, for a model without warps.
 void require_warps(const std::string& model, const std::string& where);
 

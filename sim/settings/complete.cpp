@@ -230,4 +230,13 @@ Settings complete(const Settings& settings, NamedInput input) {
   return Completer::finish(std::move(values));
 }
 
+void check_text(const Settings& settings, const std::string& key) {
+  if (key == kMachineName) {
+    static_cast<void>(standard_values(settings));
+    return;
+  }
+  Setting setting{settings.at(key), settings.where(key)};
+  complete_spec(*find_parameter(key), settings.all(), setting);
+}
+
 }  // namespace rayreplay::experiment

@@ -247,6 +247,10 @@ void add_scheduler(List& list) {
   const machine::CostOptions defaults;
   list.spec("scheduler.model", "plain", scheduler::SchedulerModel::kModelKind, kModel | kRegroup, "Scheduler model")
       .flag("--model", kSchedulers);
+  list.text("scheduler.file", "", kRegroup,
+            "Schedule from a file in place of a scheduler model: who runs with whom, and where")
+      .path()
+      .flag("--schedule-file", kSchedulers, "FILE");
   list.text("scheduler.hints", "", kModel | kRegroup, "Coherence hints: NAME:BITS=FORMULA")
       .list_of(';')
       .flag("--hint", kSchedulers, "NAME:BITS=FORMULA");

@@ -92,6 +92,9 @@ bool is_switched_on(const Settings& settings, const std::string& key) {
   const ParameterValue& value = settings.at(key);
   if (const auto* const spec = std::get_if<std::string>(&value)) {
     const ExperimentParameter* const parameter = find_parameter(key);
+    if (parameter->model_kind.empty()) {
+      return !spec->empty();
+    }
     return parse_spec(*spec).name != parse_spec(std::get<std::string>(parameter->declared.default_value)).name;
   }
   return std::get<bool>(value);

@@ -59,13 +59,17 @@ class Settings {
   std::map<std::string, Setting, std::less<>> values_;
 };
 
-/// For keys of StageInfo::takes_if: a truth value that is true, or the spec of another model than the default's.
+/// For keys of StageInfo::takes_if: a truth value that is true, the spec of another model than the default's, or any
+/// other text that is not empty.
 [[nodiscard]] bool is_switched_on(const Settings& settings, const std::string& key);
 
 /// Whether settings must name a trace or a workload, or the caller provides the input.
 enum class NamedInput : std::uint8_t { Needed, Elsewhere };
 
 [[nodiscard]] Settings complete(const Settings& settings, NamedInput input = NamedInput::Needed);
+
+/// The errors that `complete` has for one key with a text: its model with the parameters that are set, or its machine.
+void check_text(const Settings& settings, const std::string& key);
 
 void set_shorthand(Settings& settings, const Shorthand& shorthand, const std::string& text);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -220,6 +222,31 @@ TEST_F(CommandTest, DefaultsLieInTheirRanges) {
   EXPECT_GT(checked, 50U);
 }
 
+TEST(Manual, EveryFolderOfMoreThanThreeFilesHasASentence) {
+  namespace fs = std::filesystem;
+  const fs::path root(RAYREPLAY_SOURCE_DIR);
+  const std::string manual = read_bytes((root / "docs/architecture.md").string());
+  int folders = 0;
+  for (const char* room :
+       {"app", "base", "bvh", "capture", "cmake", "kernels", "scheduler-models", "sim", "traversal"}) {
+    std::vector<fs::path> found = {root / room};
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / room)) {
+      if (entry.is_directory()) {
+        found.push_back(entry.path());
+      }
+    }
+    for (const fs::path& folder : found) {
+      const auto files = std::ranges::count_if(fs::directory_iterator(folder),
+                                               [](const auto& entry) { return entry.is_regular_file(); });
+      folders += files > 3 ? 1 : 0;
+      EXPECT_TRUE(files <= 3 ||
+                  manual.find("\n| `" + folder.lexically_relative(root).string() + "/` | ") != std::string::npos)
+          << folder << ": docs/architecture.md needs a row";
+    }
+  }
+  EXPECT_GT(folders, 50);
+}
+
 TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
   const json list = parse_output(run_command({"list", "packing", "--format", "json"}));
   EXPECT_EQ(list.size(), scheduler::Packings::names().size());
@@ -240,8 +267,8 @@ TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
 }
 
 // The completion script's offers at the end of the line; the script's end calls it with the line.
-std::string completed(const std::string& script, const std::string& line) {
-  const std::string command = "bash '" + script + "' '" + line + "'";
+std::string completed(const std::string& shell, const std::string& script, const std::string& line) {
+  const std::string command = shell + " '" + script + "' '" + line + "'";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string text;
   for (int letter = std::fgetc(pipe.get()); letter != EOF; letter = std::fgetc(pipe.get())) {
@@ -255,19 +282,81 @@ TEST_F(CommandTest, CompletionKnowsCommandsOptionsKeysAndModels) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const std::string script = scratch_ / "completion.bash";
   std::ofstream(script) << outcome.output << "COMP_LINE=$1; COMP_POINT=${#1}; _rayreplay; echo \"${COMPREPLY[*]}\"\n";
-  EXPECT_EQ(completed(script, "rayreplay micr"), "microbench\n");
-  EXPECT_EQ(completed(script, "rayreplay results b"), "best\n");
-  EXPECT_EQ(completed(script, "rayreplay calibrate m.csv --fit machine.rt_steps"), "machine.rt_steps_per_cycle\n");
-  EXPECT_EQ(completed(script, "rayreplay calibrate m.csv --residual d"), "difference\n");
-  EXPECT_EQ(completed(script, "rayreplay whatif t.rrt --pack"), "--packing\n");
-  EXPECT_EQ(completed(script, "rayreplay whatif t.rrt --packing numr"), "numrays\n");
-  EXPECT_EQ(completed(script, "rayreplay run --set cache.l1.by"), "cache.l1.bytes=\n");
-  EXPECT_EQ(completed(script, "rayreplay run --set packing=numr"), "numrays\n");  // bash keeps "packing="
-  EXPECT_EQ(completed(script, "rayreplay run --threads 4 --machine rtx40"),
-            completed(script, "rayreplay x --machine rtx40"));
-  EXPECT_THAT(completed(script, "rayreplay run --machine rtx40"), HasSubstr("rtx4090"));
-  EXPECT_EQ(completed(script, "rayreplay whatif some/"), "\n");  // files are bash's own
+  EXPECT_EQ(completed("bash", script, "rayreplay micr"), "microbench\n");
+  EXPECT_EQ(completed("bash", script, "rayreplay results b"), "best\n");
+  EXPECT_EQ(completed("bash", script, "rayreplay calibrate m.csv --fit machine.rt_steps"),
+            "machine.rt_steps_per_cycle\n");
+  EXPECT_EQ(completed("bash", script, "rayreplay calibrate m.csv --residual d"), "difference\n");
+  EXPECT_EQ(completed("bash", script, "rayreplay whatif t.rrt --pack"), "--packing\n");
+  EXPECT_EQ(completed("bash", script, "rayreplay whatif t.rrt --packing numr"), "numrays\n");
+  EXPECT_EQ(completed("bash", script, "rayreplay run --set cache.l1.by"), "cache.l1.bytes=\n");
+  EXPECT_EQ(completed("bash", script, "rayreplay run --set packing=numr"), "numrays\n");  // bash keeps "packing="
+  EXPECT_EQ(completed("bash", script, "rayreplay run --threads 4 --machine rtx40"),
+            completed("bash", script, "rayreplay x --machine rtx40"));
+  EXPECT_THAT(completed("bash", script, "rayreplay run --machine rtx40"), HasSubstr("rtx4090"));
+  EXPECT_EQ(completed("bash", script, "rayreplay whatif some/"), "\n");  // files are bash's own
+  EXPECT_EQ(run_command({"completion", "zsh"}).output, outcome.output);
   EXPECT_EQ(run_command({"completion", "tcsh"}).code, 2);
+}
+
+TEST_F(CommandTest, CompletionOfFishKnowsTheSame) {
+  const Outcome outcome = run_command({"completion", "fish"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  // Every word of the other script.
+  const std::string bash = run_command({"completion", "bash"}).output;
+  const std::regex line(R"(  \['([^']*)'\]='([^']*)')");
+  std::size_t words = 0;
+  for (std::sregex_iterator it(bash.begin(), bash.end(), line); it != std::sregex_iterator(); ++it) {
+    EXPECT_THAT(outcome.output, HasSubstr("case '" + (*it)[1].str() + "'\n"));
+    std::istringstream list((*it)[2].str());
+    for (std::string word; list >> word; ++words) {
+      EXPECT_THAT(outcome.output, HasSubstr("'" + word + "'"));
+    }
+  }
+  EXPECT_GT(words, 500U);
+  if (std::system("command -v fish > /dev/null") != 0) {
+    GTEST_SKIP() << "the rest needs fish";
+  }
+  const std::string script = scratch_ / "completion.fish";
+  std::ofstream(script) << outcome.output << "complete -C \"$argv[1]\"\n";
+  const auto offered = [&script](const std::string& text) { return completed("fish --no-config", script, text); };
+  EXPECT_EQ(offered("rayreplay micr"), "microbench\n");
+  EXPECT_EQ(offered("rayreplay results b"), "best\n");
+  EXPECT_EQ(offered("rayreplay whatif t.rrt --pack"), "--packing\n");
+  EXPECT_EQ(offered("rayreplay whatif t.rrt --packing numr"), "numrays\n");
+  EXPECT_EQ(offered("rayreplay run --set cache.l1.by"), "cache.l1.bytes=\n");
+  EXPECT_EQ(offered("rayreplay run --set packing=numr"), "packing=numrays\n");
+  EXPECT_EQ(offered("rayreplay run --threads 4 --machine rtx40"), offered("rayreplay x --machine rtx40"));
+  EXPECT_THAT(offered("rayreplay run --machine rtx40"), HasSubstr("rtx4090"));
+  EXPECT_EQ(offered("rayreplay info " + (scratch_ / "completion.fi")), (scratch_ / "completion.fish") + "\n");
+}
+
+TEST_F(CommandTest, WhatIsWrongWithTheCommandLineIsASentence) {
+  const auto refused = [](const std::vector<std::string>& words, const std::string& message) {
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.errors, StartsWith("rayreplay: error: " + message));
+  };
+  refused({"info"}, "info: an argument is missing (expected trace: Trace file");
+  refused({"merge", "a.db"}, "merge: an option is missing (expected --output: ");
+  refused({"trace", "--size"}, "--size: the value is missing (expected --size WxH)");
+  refused({"cache", "t.rrt", "--launch", "1", "--launch", "2"},
+          "--launch: there are too many values (found 2 values; expected one). Fix: give it once");
+  refused({"whatif", "t.rrt", "--report", "a", "--report", "b"}, "--report: there are too many values");
+  refused({"info", "t.rrt", "--threads", "9999"},
+          "--threads: the value is out of range (found 9999; expected 0 to 1024)");
+  refused({"bvh", "t.rrt", "--lcv-rays", "-1"},
+          "--lcv-rays: the value is out of range (found -1; expected at least 0)");
+  refused({"bvh", "t.rrt", "--vtp-depth", "2"},
+          "--vtp-depth: the option has nothing to act on (expected --vtp beside it). Fix: add --vtp");
+  refused({"run", "--print-config", "--dry-run"},
+          "--print-config and --dry-run: two options do not go together (expected one of the two)");
+  refused({"completion", "bsh"}, "the argument shell: the value is not allowed (found 'bsh'; expected one of ");
+  refused(
+      {"sweep", "s.toml", "--mpi-workers", "rnk"},
+      "--mpi-workers: the value is not allowed (found 'rnk'; expected one of node, rank). Fix: did you mean 'rank'?");
+  refused({"info", "t.rrt", "--threads", "x"}, "--threads: the value is not a number (found 'x'; expected 0 to 1024)");
+  refused({}, "a command is needed. Fix: see rayreplay --help");
 }
 
 TEST_F(CommandTest, OrderDrawsAPictureWithOrWithoutATrace) {

@@ -95,13 +95,19 @@ TEST(RecordedStream, TheRecorderSaysBeforeItGrowsAndKeepsNoMoreThanThereIs) {
   RecordedStream recorded;
   std::vector<std::uint64_t> told;
   StreamRecorder recorder(recorded, [&](std::uint64_t transactions) { told.push_back(transactions); });
-  constexpr std::size_t kBlocks = 2 * StreamRecorder::kPart / 1000 + 1;
+  constexpr std::size_t kPart = StreamRecorder::kPart;
+  constexpr std::size_t kBlocks = 2 * kPart / 1000 + 1;
   for (std::size_t i = 0; i < kBlocks; ++i) {
     recorder.take({stream.transactions, {}, {}});
+    ASSERT_LE(recorder.taken(), told.back());
   }
   recorder.finish();
-  EXPECT_EQ(told,
-            (std::vector<std::uint64_t>{StreamRecorder::kPart, 2 * StreamRecorder::kPart, 3 * StreamRecorder::kPart}));
+  // The first part doubles; two more parts follow, and one is there twice while they are joined.
+  ASSERT_GE(told.size(), 4U);
+  EXPECT_EQ((std::vector<std::uint64_t>(told.begin(), told.begin() + 3)),
+            (std::vector<std::uint64_t>{1000, 3000, 6000}));
+  EXPECT_EQ((std::vector<std::uint64_t>(told.end() - 2, told.end())),
+            (std::vector<std::uint64_t>{3 * kPart, 4 * kPart}));
   ASSERT_EQ(recorded.transactions.size(), kBlocks * 1000);
   EXPECT_EQ(recorded.transactions.capacity(), recorded.transactions.size());
   for (std::size_t i = 0; i < kBlocks; ++i) {
@@ -129,6 +135,19 @@ TEST(RecordedStream, TimeThatContradictsItselfIsRefused) {
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.l2_cycles = -1; })));
   EXPECT_TRUE(
       refused(with([](machine::MemoryTime& time) { time.dram_cycles = std::numeric_limits<double>::infinity(); })));
+}
+
+TEST(RecordedStream, TheRecorderOfAShortStreamStaysSmall) {
+  const RecordedStream stream = test::random_transactions({.size = 100}, 4);
+  RecordedStream recorded;
+  std::uint64_t most = 0;
+  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) { most = std::max(most, transactions); });
+  for (std::size_t i = 0; i < 10; ++i) {
+    recorder.take({stream.transactions, {}, {}});
+  }
+  recorder.finish();
+  EXPECT_EQ(recorded.transactions.size(), 1000U);
+  EXPECT_LE(most, 3000U);
 }
 
 TEST(RecordedStream, EveryDamagedByteIsFound) {

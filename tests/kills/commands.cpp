@@ -46,7 +46,7 @@ std::vector<WritingCommand> writing_commands() {
        {"whatif", "@IN/t.rrt", "--report", "@OUT/r", "-o", "@OUT/w.json", "--format", "json"},
        {{"r", Folder}, {"w.json"}}},
       {"models",
-       {"whatif", "@IN/t.rrt", "--models", "plain,ser", "--report", "@OUT/r", "--schedule", "@OUT/s.h5", "--timeline",
+       {"whatif", "@IN/t.rrt", "--models", "plain,ser", "--report", "@OUT/r", "--segments", "@OUT/s.h5", "--timeline",
         "@OUT/t.pftrace", "-o", "@OUT/w.txt"},
        {{"r", Folder}, {"s.h5"}, {"t.pftrace"}, {"w.txt"}}},
       {"explain",

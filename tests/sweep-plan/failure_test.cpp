@@ -1,4 +1,6 @@
 // Sweep files that are wrong: every message names the line, what was found, and what is meant.
+#include <array>
+
 #include <gmock/gmock.h>
 
 #include "tests/sweep-plan/sweeps.hpp"
@@ -141,6 +143,52 @@ TEST(SweepFailure, Specs) {
                 parsed("exclude = [{ packing = \"random:sed=1\" }]\n[axes]\npacking = [\"identity\", \"random\"]\n");
               }),
               HasSubstr("seed"));
+}
+
+TEST(SweepFailure, ModelsThatDoNotExist) {
+  const auto error = [](const std::string& text) { return message_of([&] { Plan(of(text)); }); };
+  for (const auto& [key, wrong, right] : {std::array{"packing", "randm", "random"},
+                                          {"order", "z-ordr", "z-order"},
+                                          {"policy", "stage-majorty", "stage-majority"},
+                                          {"bvh.builder", "hig", "high"},
+                                          {"bvh.layout", "wide8", "wide-8"},
+                                          {"bvh.node_order", "depth-furst", "depth-first"},
+                                          {"traversal.ray", "near-frist", "near-first"},
+                                          {"traversal.warp", "while-whle", "while-while"},
+                                          {"scheduler.model", "plan", "plain"},
+                                          {"schedule.distribution", "lanch", "launch"},
+                                          {"schedule.warp_scheduler", "lose-round-robin", "loose-round-robin"},
+                                          {"cache.l1.model", "lri", "lru"},
+                                          {"cache.l2.model", "sdmc", "sdcm"},
+                                          {"machine.name", "rtx4009", "rtx4090"}}) {
+    const std::string text = "[axes]\n\"" + std::string(key) + "\" = [\n\"" + right + "\",\n\"" + wrong + "\"]\n";
+    EXPECT_THAT(error(text),
+                AllOf(HasSubstr("s.toml:4, " + std::string(key)), HasSubstr("'" + std::string(wrong) + "'"),
+                      HasSubstr("did you mean '" + std::string(right) + "'?")));
+  }
+  EXPECT_THAT(error("[experiment]\npacking = \"randm\"\n" + kAxes),
+              AllOf(HasSubstr("s.toml:2, packing"), HasSubstr("did you mean 'random'?")));
+  EXPECT_EQ(Plan(of("[experiment]\npacking = \"randm\"\n[axes]\npacking = [\"random\"]\n")).runs(), 1U)
+      << "an axis replaces the base";
+}
+
+TEST(SweepFailure, ParametersThatDoNotExist) {
+  const auto error = [](const std::string& text) { return message_of([&] { Plan(of(text)); }); };
+  EXPECT_THAT(error("[axes]\n\"scheduler.model\" = [\"plain\", \"ser:scope=foo\"]\n"),
+              AllOf(HasSubstr("s.toml:2, scheduler.model"), HasSubstr("scope"), HasSubstr("'foo'"), HasSubstr("sm")));
+  EXPECT_THAT(error("[axes]\npacking = [\"random:sed=2\"]\n"), HasSubstr("did you mean 'seed'?"));
+  const std::string models = "[axes]\npacking = [\"identity\", \"random\"]\n";
+  EXPECT_THAT(error(models + "\"packing:sed\" = [1, 2]\n"),
+              AllOf(HasSubstr("s.toml:3, packing:sed"), HasSubstr("did you mean 'seed'?")));
+  EXPECT_THAT(error(models + "\"packing:seed\" = [1,\n\"many\"]\n"),
+              AllOf(HasSubstr("s.toml:4, packing:seed"), HasSubstr("'many'"), HasSubstr("packing 'random'")));
+  EXPECT_THAT(error(models + "\"packing:seed\" = { from = -9, to = 4, step = 1 }\n"), HasSubstr("-9"));
+  EXPECT_THAT(error("sampler = \"random:count=2\"\n" + models + "\"packing:seed\" = { from = -9, to = 4 }\n"),
+              AllOf(HasSubstr("s.toml:4, packing:seed"), HasSubstr("-9")));
+  EXPECT_THAT(error("[experiment]\n\"packing:seed\" = \"many\"\n" + models),
+              AllOf(HasSubstr("s.toml:2, packing:seed"), HasSubstr("'many'")));
+  // Half of these runs are rows with an error, but each value is possible.
+  EXPECT_EQ(Plan(of(models + "\"packing:seed\" = [1, 2]\n")).runs(), 4U);
 }
 
 TEST(SweepFailure, ObjectiveThatNoOutputGives) {

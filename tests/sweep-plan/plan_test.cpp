@@ -16,17 +16,18 @@ TEST(Plan, GridIsNestedLoopsInTheOrderOfTheFile) {
 [axes]
 "machine.sms" = [1, 2]
 [[zip]]
-"bvh.layout" = ["a", "b"]
-"bvh.node_order" = ["c", "d"]
+"bvh.layout" = ["binary", "wide-8"]
+"bvh.node_order" = ["depth-first", "van-emde-boas"]
 )"));
   EXPECT_THAT(plan.keys(), ElementsAre("machine.sms", "bvh.layout", "bvh.node_order"));
-  EXPECT_THAT(rows(plan), ElementsAre(ElementsAre("1", "a", "c"), ElementsAre("1", "b", "d"),
-                                      ElementsAre("2", "a", "c"), ElementsAre("2", "b", "d")));
+  EXPECT_THAT(rows(plan),
+              ElementsAre(ElementsAre("1", "binary", "depth-first"), ElementsAre("1", "wide-8", "van-emde-boas"),
+                          ElementsAre("2", "binary", "depth-first"), ElementsAre("2", "wide-8", "van-emde-boas")));
   EXPECT_EQ(plan.dropped(), 0U);
   const experiment::Settings settings = plan.settings(2);
   EXPECT_EQ(settings.text("trace"), "t.rrt");
   EXPECT_EQ(settings.integer("machine.sms"), 2);
-  EXPECT_EQ(settings.text("bvh.node_order"), "c");
+  EXPECT_EQ(settings.text("bvh.node_order"), "depth-first");
   EXPECT_EQ(settings.where("machine.sms"), "s.toml:3");
 }
 

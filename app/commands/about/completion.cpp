@@ -1,5 +1,5 @@
-// rayreplay completion: completes commands, options, keys of experiments and names of models in bash, and in zsh after
-// bashcompinit. The words come from the declared commands, the table of keys and the registries.
+// rayreplay completion: completes commands, options, keys of experiments and names of models in bash, in zsh after
+// bashcompinit, and in fish. The words come from the declared commands, the table of keys and the registries.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 
 /// The part of the script that does not depend on the words. bash splits words at `=` and `:`, so the function reads
 /// the line itself, and removes from the results what stands before the last `=` or `:`.
-constexpr const char* kFunction = R"(_rayreplay() {
+constexpr const char* kBashFunction = R"(_rayreplay() {
   local line=${COMP_LINE:0:COMP_POINT} command=rayreplay previous= word list= key
   local token=${line##*[[:space:]]}
   local -a given
@@ -55,6 +55,52 @@ constexpr const char* kFunction = R"(_rayreplay() {
   COMPREPLY=("${COMPREPLY[@]#"${token%"${token##*[=:]}"}"}")
 }
 complete -o bashdefault -o default -F _rayreplay rayreplay
+)";
+
+/// The same for fish, which completes a token as a whole and filters what is offered itself.
+constexpr const char* kFishFunction = R"(function __rayreplay_offers
+  set -l command rayreplay
+  set -l previous ''
+  set -l token (commandline -ct)
+  set -l given (commandline -opc)
+  for word in $given[2..-1]
+    if __rayreplay_options "$command $word" > /dev/null
+      set command "$command $word"
+    end
+    set previous $word
+  end
+  if test "$previous" = --set; and string match -q -- '*=*' "$token"
+    set -l key (string split -m 1 = -- "$token")[1]
+    printf "$key=%s\n" (__rayreplay_values $key)
+  else if test "$previous" = --set
+    printf '%s=\n' (__rayreplay_keys)
+  else if __rayreplay_flags "$previous" > /dev/null
+    __rayreplay_values (__rayreplay_flags "$previous")
+  else if test "$previous" = --format
+    printf '%s\n' table json csv
+  else if string match -q -- '-*' "$token"
+    __rayreplay_options $command
+    __rayreplay_options rayreplay
+  else if not string match -q -- '*/*' "$token"
+    __rayreplay_words $command
+  end
+end
+function __rayreplay_complete
+  set -l token (commandline -ct)
+  set -l fitting
+  for word in (__rayreplay_offers)
+    if test (string sub -l (string length -- "$token") -- "$word") = "$token"
+      set -a fitting $word
+    end
+  end
+  if set -q fitting[1]
+    printf '%s\n' $fitting
+  else
+    __fish_complete_path "$token"
+  end
+end
+complete -c rayreplay -e
+complete -c rayreplay -f -a '(__rayreplay_complete)'
 )";
 
 using Words = std::vector<std::string>;
@@ -106,12 +152,29 @@ std::string array(const std::string& name, const WordTable& table) {
   return text + ")\n";
 }
 
-std::string script(const CLI::App& root) {
-  WordTable options;
-  WordTable words;
-  WordTable values;
-  WordTable flags;
-  add_words(root, "rayreplay", options, words);
+/// A function of fish that prints the words of a key, each on a line, and fails for other keys.
+std::string fish_function(const std::string& name, const WordTable& table) {
+  std::string text = fmt::format("function __rayreplay_{}\n  switch \"$argv\"\n", name);
+  for (const auto& [key, words] : table) {
+    text += fmt::format("    case '{}'\n", key);
+    text += words.empty() ? std::string("      true\n")
+                          : fmt::format("      printf '%s\\n' '{}'\n", fmt::join(words, "' '"));
+  }
+  return text + "    case '*'\n      return 1\n  end\nend\n";
+}
+
+/// All words that a script knows.
+struct Tables {
+  WordTable options;  ///< of a command
+  WordTable words;    ///< that may follow a command
+  WordTable values;   ///< of a key
+  WordTable flags;    ///< the key of a flag
+};
+
+Tables tables_of(const CLI::App& root) {
+  Tables tables;
+  add_words(root, "rayreplay", tables.options, tables.words);
+  WordTable& words = tables.words;
   words["rayreplay describe"] = models_of("");
   for (const ModelDescription& model : all_models()) {
     std::string kind = model.kind;
@@ -121,37 +184,52 @@ std::string script(const CLI::App& root) {
     }
   }
   words["rayreplay list"].insert(words["rayreplay list"].end(), {"machine", "keys", "metrics"});
-  words["rayreplay completion"] = {"bash"};
+  words["rayreplay completion"] = {"bash", "fish", "zsh"};
   for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
     if (!parameter.is_open) {
-      values[parameter.declared.name] = values_of(parameter);
+      tables.values[parameter.declared.name] = values_of(parameter);
       if (!parameter.flag.empty()) {
-        flags[parameter.flag] = {parameter.declared.name};
+        tables.flags[parameter.flag] = {parameter.declared.name};
       }
     }
   }
   for (const experiment::Metric& metric : experiment::all_metrics()) {
-    if (Words& outputs = values["outputs"]; std::ranges::find(outputs, metric.output) == outputs.end()) {
+    if (Words& outputs = tables.values["outputs"]; std::ranges::find(outputs, metric.output) == outputs.end()) {
       outputs.push_back(metric.output);
     }
   }
-  return array("options", options) + array("words", words) + array("values", values) + array("flags", flags) +
-         kFunction;
+  return tables;
+}
+
+std::string bash_script(const Tables& tables) {
+  return array("options", tables.options) + array("words", tables.words) + array("values", tables.values) +
+         array("flags", tables.flags) + kBashFunction;
+}
+
+std::string fish_script(const Tables& tables) {
+  Words keys;
+  for (const auto& [key, values] : tables.values) {
+    keys.push_back(key);
+  }
+  return fish_function("options", tables.options) + fish_function("words", tables.words) +
+         fish_function("values", tables.values) + fish_function("flags", tables.flags) +
+         fish_function("keys", {{"", keys}}) + kFishFunction;
 }
 
 }  // namespace
 
 void add_completion_command(CLI::App& root, Session& session) {
-  CLI::App* command = root.add_subcommand("completion", "Print a shell's completion script: source <(…)");
+  CLI::App* command = root.add_subcommand("completion", "Print a shell's completion script");
   command->group("Models");
   auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "bash; zsh reads it after bashcompinit")
+  command->add_option("shell", *shell, "bash, zsh (after bashcompinit) or fish")
       ->type_name("SHELL")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}));
-  command->callback([&root, &session] {
-    session.action = [&root] {
-      console::print(script(root));
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->callback([&root, &session, shell] {
+    session.action = [&root, shell] {
+      const Tables tables = tables_of(root);
+      console::print(*shell == "fish" ? fish_script(tables) : bash_script(tables));
       return 0;
     };
   });

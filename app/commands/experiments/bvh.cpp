@@ -1,6 +1,9 @@
 // rayreplay bvh: acceleration structures over a traced scene: size and quality by level, boxes for a 3D viewer.
 #include <memory>
 #include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -127,7 +130,22 @@ std::string write_boxes(const BvhArguments& options, const trace::Trace& trace, 
   return fmt::format("{} in {}", counted(boxes, "box", "boxes"), options.vtp);
 }
 
+/// `--set` of a key whose own flag does not go with another option.
+void require_no_rival(const BvhArguments& options) {
+  for (const auto& [option, is_given, rival] :
+       {std::tuple{"--tlas", options.tlas.has_value(), std::string(kLaunch)},
+        std::tuple{"--compare-layouts", options.compare_layouts, std::string(kLayout)}}) {
+    for (const auto& [flag, key] : options.experiment.given_keys()) {
+      if (is_given && flag == "--set" && key.substr(0, key.find(':')) == rival) {
+        throw Error(ErrorKind::Usage, {"the key does not go with the option", "--set " + key, std::string(option),
+                                       "one of the two", "leave one out"});
+      }
+    }
+  }
+}
+
 int act(const BvhArguments& options) {
+  require_no_rival(options);
   const bvh::VtpShape shape = parse_shape(options.vtp_shape);
   const experiment::Settings asked = options.experiment.asked(options.path);
   const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);

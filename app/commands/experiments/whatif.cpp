@@ -1,4 +1,5 @@
 // rayreplay whatif: the effect of other warp packing, or of another scheduler model, on a workload.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,6 +92,33 @@ void require_structure_read(const WhatifArguments& options, const Settings& aske
   }
 }
 
+bool may_set_model(const WhatifArguments& options) {
+  const auto given = options.experiment.given_keys();
+  return options.experiment.has_files() ||
+         std::ranges::any_of(given, [](const auto& one) { return one.second.starts_with(kModel); });
+}
+
+/// Moves the model that `--set` or a file sets from the settings into the list. A file's counts only where no option
+/// names one: a printed configuration has every key.
+void take_model(const WhatifArguments& options, Settings& asked, std::vector<std::string>& models) {
+  const bool is_set = asked.where(kModel) == "--set";
+  if (is_set || (models.empty() && asked.has(kModel) && experiment::is_switched_on(asked, kModel))) {
+    models.push_back(experiment::complete(asked, experiment::NamedInput::Elsewhere).text(kModel));
+  } else {
+    for (const auto& [flag, key] : options.experiment.given_keys()) {
+      if (key.starts_with(std::string(kModel) + ":")) {
+        const std::string parameter = key.substr(std::string_view(kModel).size() + 1);
+        throw Error(ErrorKind::Usage,
+                    {"a parameter is set and its scheduler model is not", flag + " " + key, "",
+                     fmt::format("--set {}=NAME beside it", kModel),
+                     fmt::format("add it, or write the parameter into the spec: --models NAME:{}=VALUE", parameter)});
+      }
+    }
+  }
+  asked = experiment::of_keys(asked,
+                              [](const ExperimentParameter& parameter) { return parameter.declared.name != kModel; });
+}
+
 /// `packings`: specs to compare; empty: all of them.
 int compare_packings(const WhatifArguments& options, const Settings& settings,
                      const std::vector<std::string>& packings) {
@@ -157,10 +185,14 @@ int act(const WhatifArguments& options) {
   std::vector<std::string> models = options.models.listed();
   const std::vector<std::string>& flagged = options.experiment.given_variants(kModel);
   models.insert(models.end(), flagged.begin(), flagged.end());
+  if (models.empty() && !may_set_model(options)) {
+    require_of_packings(options);  // before errors of these options' values
+  }
+  Settings asked = options.experiment.asked(options.path);
+  take_model(options, asked, models);
   if (models.empty()) {
     require_of_packings(options);
   }
-  Settings asked = options.experiment.asked(options.path);
   std::vector<std::string> packings = options.experiment.variants(kPacking, asked);
   if (models.empty()) {
     const Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);

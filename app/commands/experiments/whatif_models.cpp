@@ -96,7 +96,7 @@ void note_unused_hints(const std::vector<std::string>& models, const scheduler::
 void require_owners(const ModelsOptions& options) {
   for (const auto& [option, owner, wrong] :
        {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
-        std::tuple{"--schedule-model", "--schedule", !options.schedule_model.empty() && options.schedule.empty()}}) {
+        std::tuple{"--segments-model", "--segments", !options.schedule_model.empty() && options.schedule.empty()}}) {
     if (wrong) {
       throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
                                      fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
@@ -141,8 +141,8 @@ void ModelsOptions::add_to(CLI::App& command) {
       ->group(kModelsGroup);
   add("--timeline", timeline, "Perfetto trace to write: SMs and warps over time", "FILE");
   add("--timeline-model", timeline_model, "Model to show there [the last one]", "SPEC");
-  add("--schedule", schedule, "HDF5 file to write: which segments ran together, where and when", "FILE");
-  add("--schedule-model", schedule_model, "Model to write there [the last one]", "SPEC");
+  add("--segments", schedule, "HDF5 file to write: which segments ran together, where and when", "FILE");
+  add("--segments-model", schedule_model, "Model to write there [the last one]", "SPEC");
 }
 
 void ModelsOptions::require_none() const {
@@ -150,8 +150,8 @@ void ModelsOptions::require_none() const {
                                          {"--no-sensitivity", no_sensitivity},
                                          {"--timeline", !timeline.empty()},
                                          {"--timeline-model", !timeline_model.empty()},
-                                         {"--schedule", !schedule.empty()},
-                                         {"--schedule-model", !schedule_model.empty()}}) {
+                                         {"--segments", !schedule.empty()},
+                                         {"--segments-model", !schedule_model.empty()}}) {
     if (is_given) {
       throw Error(ErrorKind::Usage, {"the option does not apply to packings", option, "", "--models beside it",
                                      "add --models, for example --models plain,ser"});
@@ -177,17 +177,17 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const machine::Machine& machine = compare.machine;
   require_owners(options);
   const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
-  const std::string schedule_model = detailed_model(options.schedule_model, "--schedule-model", compare.models);
+  const std::string schedule_model = detailed_model(options.schedule_model, "--segments-model", compare.models);
   std::vector<NamedPath> inputs = common.experiment.inputs(common.path, given);
   inputs.push_back({"--image", common.image});
   require_distinct({{"--output", common.output.path},
                     {"--report", common.report},
                     {"--timeline", options.timeline},
-                    {"--schedule", options.schedule}},
+                    {"--segments", options.schedule}},
                    inputs);
   const bool force = common.output.force;
   common.output.check();
-  for (const NamedPath& file : {NamedPath{"--timeline", options.timeline}, NamedPath{"--schedule", options.schedule}}) {
+  for (const NamedPath& file : {NamedPath{"--timeline", options.timeline}, NamedPath{"--segments", options.schedule}}) {
     if (!file.path.empty()) {
       require_file_name(file.path, file.option);
       OutputOption{file.path, force}.check();

@@ -33,6 +33,7 @@
 #include "sim/engine/evaluator.hpp"
 #include "sim/engine/store/store.hpp"
 #include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/plan/check_specs.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
 #include "sim/sweep/results/rank_databases.hpp"
@@ -410,6 +411,7 @@ class SweepCommand {
                                      "leave it out: MPI distributes the runs"});
     }
     if (options_.print_config) {
+      sweep::check_specs(definition);
       definition_ = std::move(definition);
     } else {
       plan_.emplace(std::move(definition));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,6 +31,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rayreplay.cache/1";
 constexpr std::size_t kCurvePoints = 256;
+constexpr const char* kScheduleFile = "scheduler.file";
 constexpr const char* kHistogramsFile = "histograms.csv";
 constexpr const char* kEvictionsFile = "evictions.csv";
 constexpr std::array<std::string_view, 7> kFiles = {"index.html",   "cache.json",    "cache.csv",   "config.toml",
@@ -342,10 +345,16 @@ output::Table cache_csv_rows(const CacheContext& context) {
   return with_cells(cache_rows(result), cells);
 }
 
-std::string cache_configuration(const CacheContext& context, const std::string& machine) {
+std::string cache_configuration(const CacheContext& context, const std::string& machine, const std::string& folder) {
   experiment::Settings settings = context.settings;
   if (!machine.empty()) {
     settings.set(experiment::kMachineName, machine, "");
+  }
+  const std::filesystem::path schedule = settings.text(kScheduleFile);
+  if (!folder.empty() && !schedule.empty() && schedule.is_relative()) {
+    std::error_code error;
+    const std::filesystem::path there = std::filesystem::proximate(schedule, std::filesystem::absolute(folder), error);
+    settings.set(kScheduleFile, (error ? schedule : there).string(), "");
   }
   return experiment::to_toml(settings, false);
 }
@@ -363,7 +372,7 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   const bool own = std::ranges::find(shipped, context.settings.text(experiment::kMachineName)) == shipped.end();
   // The page's own machine file: the copy beside it, so that no other file is needed.
   const CachePage page{context, make_cache_pictures(context.result, options.colormap),
-                       cache_configuration(context, own ? "./machine.toml" : "")};
+                       cache_configuration(context, own ? "./machine.toml" : "", options.folder)};
   for (const Picture& picture : page.pictures) {
     write(picture.file, picture.png);
   }

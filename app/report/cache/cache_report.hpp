@@ -39,7 +39,9 @@ struct CacheContext {
 /// Of the CSV: `cache_rows` with its provenance.
 [[nodiscard]] output::Table cache_csv_rows(const CacheContext& context);
 /// The experiment that reproduces these numbers (TOML). `machine`: replaces the machine's name or path unless "".
-[[nodiscard]] std::string cache_configuration(const CacheContext& context, const std::string& machine = "");
+/// `folder`: of the file that is to hold the text; the schedule's path is relative to it unless "".
+[[nodiscard]] std::string cache_configuration(const CacheContext& context, const std::string& machine = "",
+                                              const std::string& folder = "");
 
 struct CacheReportOptions {
   std::filesystem::path folder;

@@ -7,6 +7,8 @@
 
 #include "app/report/export/hdf5_parts.hpp"
 #include "capture/trace/file/hdf5_output.hpp"
+#include "scheduler-models/regrouping/state_moves.hpp"
+#include "sim/launch/schedule_file.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -51,21 +53,34 @@ void write_warps(hid_t root, const experiment::CompareRow& row, const Place& pla
   f64("end", placement.end);
 }
 
-void write_places(hid_t root, const experiment::CompareRow& row, const Place& place, Progress* progress) {
+void write_units(hid_t root, const experiment::CompareRow& row, std::uint32_t shading_sms, const Place& place) {
+  const Handle group = make_group(root, "units");
+  std::vector<std::uint32_t> sm(row.schedule.unit_sm.begin(), row.schedule.unit_sm.end());
+  for (std::uint32_t& one : sm) {
+    one = one == scheduler::kAnySm ? one : one % shading_sms;
+  }
+  GrowingColumn(group.get(), "sm", H5T_STD_U32LE, H5T_NATIVE_UINT32).append(sm.data(), sm.size(), place);
+}
+
+void write_places(hid_t root, const experiment::CompareRow& row, const scheduler::StateMoves& moves, const Place& place,
+                  Progress* progress) {
   const Handle group = make_group(root, "places");
   GrowingColumn segments(group.get(), "segment", H5T_STD_U32LE, H5T_NATIVE_UINT32);
   GrowingColumn threads(group.get(), "thread", H5T_STD_U32LE, H5T_NATIVE_UINT32);
   GrowingColumn first_events(group.get(), "first_event", H5T_STD_U64LE, H5T_NATIVE_UINT64);
   GrowingColumn event_counts(group.get(), "events", H5T_STD_U32LE, H5T_NATIVE_UINT32);
+  GrowingColumn states(group.get(), "state", H5T_STD_U8LE, H5T_NATIVE_UINT8);
   const trace::Column<std::uint32_t> thread_of = scheduler::thread_of_segments(row.cut);
   const trace::Column<std::uint32_t>& all = row.schedule.segment_at;
   std::vector<std::uint32_t> thread, events;
   std::vector<std::uint64_t> first;
+  std::vector<std::uint8_t> state;
   for (std::size_t begin = 0; begin < all.size(); begin += kStep) {
     const std::size_t end = std::min(all.size(), begin + kStep);
     thread.clear();
     first.clear();
     events.clear();
+    state.clear();
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint32_t segment = all[i];
       const bool runs = segment != scheduler::kNoSegment;
@@ -73,11 +88,13 @@ void write_places(hid_t root, const experiment::CompareRow& row, const Place& pl
       first.push_back(runs ? row.cut.event_offset[segment] : 0);
       events.push_back(
           runs ? static_cast<std::uint32_t>(row.cut.event_offset[segment + 1] - row.cut.event_offset[segment]) : 0);
+      state.push_back(runs && !moves.empty() ? moves[segment] : std::uint8_t{0});
     }
     segments.append(&all[begin], end - begin, place);
     threads.append(thread.data(), thread.size(), place);
     first_events.append(first.data(), first.size(), place);
     event_counts.append(events.data(), events.size(), place);
+    states.append(state.data(), state.size(), place);
     if (progress != nullptr) {
       progress->advance(end - begin);
     }
@@ -95,7 +112,7 @@ void write_schedule(const std::string& path, bool force, const experiment::Compa
     progress->start("schedule", row.schedule.segment_at.size());
   }
   const hid_t root = file.root();
-  write_text(root, "schema", "rayreplay.schedule/1");
+  write_text(root, "schema", std::string(experiment::kScheduleSchema));
   write_text(root, "tool_version", RAYREPLAY_VERSION);
   write_text(root, "trace_hash", trace.hash);
   write_number(root, "launch", configuration.launch);
@@ -105,8 +122,17 @@ void write_schedule(const std::string& path, bool force, const experiment::Compa
   write_text(root, "policy", simt::to_string(configuration.policy));
   write_number(root, "warp_size", row.schedule.warp_size);
   write_number(root, "sms", machine.sms);
+  const bool is_timed = row.grouping == scheduler::Grouping::Timed;
+  write_text(root, "placement", std::string(is_timed ? experiment::kPlacedByWarps : experiment::kPlacedByUnits));
+  write_number(root, "spread", row.schedule.spread ? 1 : 0);
+  write_number(root, "withheld_sms", row.charges.withheld_sms);
+  write_number(root, "state_bytes", experiment::state_bytes_of(row.charges));
+  const scheduler::StateMoves moves =
+      is_timed ? scheduler::timed_state_moves(row.cut, row.schedule, row.moved_lanes, row.charges.state_traffic)
+               : scheduler::static_state_moves(row.cut, row.schedule, row.charges.state_traffic);
   write_warps(root, row, place);
-  write_places(root, row, place, progress);
+  write_units(root, row, machine.sms - row.charges.withheld_sms, place);
+  write_places(root, row, moves, place, progress);
   file.commit();
   if (progress != nullptr) {
     progress->finish();

@@ -141,20 +141,39 @@ void check_time(const RecordedStream& stream, const std::string& where) {
 
 }  // namespace
 
+void StreamRecorder::tell(std::uint64_t transactions) const {
+  if (grows_) {
+    grows_(transactions);
+  }
+}
+
+/// Room for at least one transaction in the last part. The first part doubles, so that a short stream stays small.
+void StreamRecorder::make_room(std::size_t more) {
+  if (!parts_.empty() && parts_.back().size() == kPart) {
+    tell((parts_.size() + 2) * kPart);
+    parts_.emplace_back().reserve(kPart);
+    return;
+  }
+  const std::size_t size = parts_.empty() ? 0 : parts_.back().size();
+  const std::size_t room = parts_.empty() ? 0 : parts_.back().capacity();
+  if (size < room) {
+    return;
+  }
+  const std::size_t wanted = std::min(kPart, std::max(2 * room, size + more));
+  tell(room + wanted);
+  if (parts_.empty()) {
+    parts_.emplace_back();
+  }
+  parts_.front().reserve(wanted);
+}
+
 void StreamRecorder::take(const memory::TransactionBlock& block) {
   std::span<const Transaction> left(block.transactions);
   while (!left.empty()) {
-    if (parts_.empty() || parts_.back().size() == kPart) {
-      if (grows_) {
-        grows_((parts_.size() + 1) * kPart);
-      }
-      parts_.emplace_back();
-      if (parts_.size() > 1) {
-        parts_.back().reserve(kPart);  // a growing vector would hold the part up to three times
-      }
-    }
+    make_room(left.size());
     std::vector<Transaction>& part = parts_.back();
-    const std::span<const Transaction> some = left.first(std::min(left.size(), kPart - part.size()));
+    const std::span<const Transaction> some =
+        left.first(std::min(left.size(), std::min(kPart, part.capacity()) - part.size()));
     part.insert(part.end(), some.begin(), some.end());
     left = left.subspan(some.size());
   }

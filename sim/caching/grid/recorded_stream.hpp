@@ -1,9 +1,10 @@
 // A launch's interleaved access stream, recorded once for many cache hierarchies.
 //
 // Contract: transactions in the order of issue, with their SM (sim/memory/streams/transactions.hpp); 16 bytes each,
-// linear in the trace. The recorder holds parts of kPartBytes until `finish`, which frees each part as it is joined:
-// the peak is the stream and one part. `write`/`read`: the form in the store, little-endian, with a version, counts and
-// a checksum, all checked before use; Input names the fault. Memory time is stored too, 88 bytes an SM.
+// linear in the trace. The recorder holds one part that doubles up to kPart, then parts of kPart until `finish`, which
+// frees each part as it is joined: the peak is the stream and one part. `write`/`read`: the form in the store,
+// little-endian, with a version, counts and a checksum, all checked before use; Input names the fault. Memory time is
+// stored too, 88 bytes an SM.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +39,9 @@ class StreamRecorder : public memory::TransactionSink {
  public:
   static constexpr std::size_t kPart =
       std::size_t{1} << 21U;  ///< transactions: large enough for its own mapping, which is unmapped when freed
-  static constexpr std::uint64_t kPartBytes = kPart * sizeof(memory::Transaction);
 
-  /// Calls `grows` with the new capacity in transactions before it allocates; `grows` may throw.
+  /// Before it allocates, calls `grows` with the transactions that it may hold at a time from then on, copies in growth
+  /// and in `finish` included. `grows` may throw.
   explicit StreamRecorder(RecordedStream& into, std::function<void(std::uint64_t transactions)> grows = {})
       : into_(&into), grows_(std::move(grows)) {}
   void take(const memory::TransactionBlock& block) override;
@@ -51,6 +52,9 @@ class StreamRecorder : public memory::TransactionSink {
   }
 
  private:
+  void make_room(std::size_t more);
+  void tell(std::uint64_t transactions) const;
+
   RecordedStream* into_;
   std::function<void(std::uint64_t)> grows_;
   std::vector<std::vector<memory::Transaction>> parts_;  ///< all but the last are full

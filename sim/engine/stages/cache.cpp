@@ -12,15 +12,20 @@
 namespace rayreplay::experiment {
 namespace {
 
-constexpr std::uint64_t kTableBytes = std::uint64_t{64} << 20U;
+/// For an estimate, before lines and passes are known: of a transaction, and of all lines of a usual scene.
+constexpr std::uint64_t kTableBytes = 144;
+constexpr std::uint64_t kMostTableBytes = std::uint64_t{64} << 20U;
 
 /// Working memory beside the stream: its accesses in order, those of some SMs, or the requests to the L2s.
 std::uint64_t pass_bytes(const RecordedStream& stream, std::uint64_t below) {
-  constexpr std::uint64_t kBatchBytes = std::uint64_t{16} << 20U;  // batches in flight between passes
+  // Batches in flight between passes: a transaction is in one batch, once for each pass that leaves it over.
+  constexpr std::uint64_t kMostBatchBytes = std::uint64_t{16} << 20U;
+  constexpr std::uint64_t kBatchBytes = 256;
   const std::uint64_t transactions = stream.transactions.size();
   const std::uint64_t all = transactions * sizeof(memory::LineAccess);
   const std::uint64_t l1s = std::min(all, std::max(kGridBytes / 2, all / std::max(1U, stream.sms)));
-  return transactions * sizeof(std::uint32_t) + kBatchBytes + std::max(l1s, below);
+  return transactions * sizeof(std::uint32_t) + std::min(kMostBatchBytes, transactions * kBatchBytes) +
+         std::max(l1s, below);
 }
 
 /// Metrics of one level; probabilistic models give no sectors or bytes.
@@ -101,7 +106,8 @@ std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* con
 constexpr StageCode kCode = {
     .estimate_bytes =
         [](const Experiment& experiment) {
-          return likely_transactions(experiment) * sizeof(memory::Transaction) + kTableBytes;
+          const std::uint64_t transactions = likely_transactions(experiment);
+          return transactions * sizeof(memory::Transaction) + std::min(kMostTableBytes, transactions * kTableBytes);
         },
     .numbers = make_numbers,
     .of_accesses = true,

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "sim/engine/stage_registry.hpp"
@@ -13,11 +15,14 @@
 #include "sim/engine/stages/assignment.hpp"
 #include "sim/engine/stages/input.hpp"
 #include "sim/engine/stages/model.hpp"
+#include "sim/launch/schedule_file.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
 constexpr const char* kSchedulerModel = "scheduler.model";
+constexpr const char* kFile = "scheduler.file";
 constexpr const char* kDistribution = "schedule.distribution";
 
 /// Memory of segments and schedule: 14 bytes a segment and 4 a place, for two segments a ray.
@@ -29,8 +34,11 @@ std::uint64_t regrouped_bytes(const Experiment& experiment) {
              : 0;
 }
 
-/// Costs decide the warps of timed models alone.
+/// Costs decide the warps of timed models alone; a schedule from a file depends on nothing else.
 bool uses_key(const Settings& complete, std::string_view key) {
+  if (!complete.text(kFile).empty()) {
+    return key == kFile || key == "machine.sms";
+  }
   constexpr std::array kOfTime{"policy", "scheduler.cost_source", "scheduler.cycles_per_instruction",
                                "scheduler.steps_per_ray", "scheduler.replay_steps"};
   const bool of_time = std::ranges::find(kOfTime, key) != kOfTime.end() || key.starts_with("shader_costs.");
@@ -40,7 +48,7 @@ bool uses_key(const Settings& complete, std::string_view key) {
 }  // namespace
 
 bool regroups(const Settings& complete) {
-  return is_switched_on(complete, kSchedulerModel);
+  return is_switched_on(complete, kSchedulerModel) || is_switched_on(complete, kFile);
 }
 
 void require_regrouping(const Settings& complete, bool memory) {
@@ -48,19 +56,30 @@ void require_regrouping(const Settings& complete, bool memory) {
     return;
   }
   const std::string model = parse_spec(complete.text(kSchedulerModel)).name;
-  const std::string place = place_of(complete.where(kSchedulerModel), kSchedulerModel);
-  if (memory) {
+  const std::string place_of_model = place_of(complete.where(kSchedulerModel), kSchedulerModel);
+  const std::string place_of_file = place_of(complete.where(kFile), kFile);
+  const std::string& file = complete.text(kFile);
+  if (!file.empty() && is_switched_on(complete, kSchedulerModel)) {
     throw Error(ErrorKind::Usage,
-                {"a memory trace has no threads that a scheduler model could regroup", place, "'" + model + "'",
-                 "plain", "leave the model out, or give a trace of a launch (.rrt)"});
+                {"the warps come from a scheduler model and from a file", place_of_model + ", " + place_of_file,
+                 fmt::format("'{}' and '{}'", model, file), "one of the two", "leave one out"});
   }
-  require_warps(model, place);
+  const std::string place = file.empty() ? place_of_model : place_of_file;
+  const std::string who = file.empty() ? "scheduler model" : "schedule";
+  const std::string source = file.empty() ? "model '" + model + "'" : "schedule '" + file + "'";
+  if (memory) {
+    throw Error(ErrorKind::Usage, {fmt::format("a memory trace has no threads that a {} could regroup", who), place,
+                                   source, "plain, and no file", "leave it out, or give a trace of a launch (.rrt)"});
+  }
+  if (file.empty()) {
+    require_warps(model, place);
+  }
   const std::string distribution = parse_spec(complete.text(kDistribution)).name;
   if (distribution != "auto" && distribution != "launch") {
-    throw Error(ErrorKind::Usage, {"the scheduler model places the warps itself",
+    throw Error(ErrorKind::Usage, {fmt::format("the {} places the warps itself", who),
                                    place_of(complete.where(kDistribution), kDistribution) + ", " + place,
-                                   "distribution '" + distribution + "' with model '" + model + "'", "launch (or auto)",
-                                   "leave the work distribution out, or take the model plain"});
+                                   fmt::format("distribution '{}' with {}", distribution, source), "launch (or auto)",
+                                   "leave the work distribution out, or take the model plain and no file"});
   }
 }
 
@@ -73,8 +92,15 @@ std::shared_ptr<const RegroupedLaunch> regrouping(Workbench& bench, const Experi
   return bench.shared<RegroupedLaunch>(experiment.key(self), [&](Workbench::Working& working) {
     const std::string& model = settings.text(kSchedulerModel);
     const auto data = input(bench, experiment);
-    const auto packed = assignment(bench, experiment);
     const Resolved resolved = resolved_of(settings, data->trace, false);
+    if (const std::string& file = settings.text(kFile); !file.empty()) {
+      working.set(regrouped_bytes(experiment));
+      auto read = std::make_shared<const RegroupedLaunch>(
+          read_schedule(file, data->trace, {resolved.launch, resolved.warp_size, machine_of(settings).sms}));
+      const std::uint64_t bytes = read->bytes();
+      return std::pair(std::move(read), bytes);
+    }
+    const auto packed = assignment(bench, experiment);
     CompareOptions of_model = is_timed(model) ? model_options(bench, experiment) : compare_of(settings);
     RegroupOptions options;
     options.machine = std::move(of_model.machine);

@@ -1,9 +1,10 @@
 // Stage "regrouping": the launch's warps of segments under the scheduler model, for the access stream.
 //
-// Contract: `regrouping` is null under the model plain, whose warps the work distribution places. `require_regrouping`
-// rejects settings of which no stream can be made: a bound; a work distribution beside a model that places warps
-// itself; a model for a memory trace (`memory`), which has no threads. Errors: those of regroup_launch (sim/launch/),
-// Usage for rejected settings.
+// Contract: the warps come from `scheduler.model`, or from the file `scheduler.file`. `regrouping` is null under the
+// model plain without a file: then the work distribution places the warps. `require_regrouping` rejects settings of
+// which no stream can be made: a bound; a model beside a file; a work distribution beside a model or file, which place
+// warps themselves; a model or file for a memory trace (`memory`), which has no threads. Errors: those of
+// regroup_launch and read_schedule (sim/launch/), Usage for rejected settings.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ namespace rayreplay::experiment {
 
 void require_regrouping(const Settings& complete, bool memory);
 
-/// True if a scheduler model places the launch's warps.
+/// True if a scheduler model or a schedule places the launch's warps.
 [[nodiscard]] bool regroups(const Settings& complete);
 
 }  // namespace rayreplay::experiment

@@ -27,7 +27,8 @@ CacheResult analyse_caches(Workbench& bench, const Experiment& experiment, Cache
   CacheResult result = run_cache(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
                                  options, prepared.regrouped.get());
   result.packing = experiment.settings->text("packing");
-  result.model = experiment.settings->text("scheduler.model");
+  result.model =
+      prepared.regrouped != nullptr ? prepared.regrouped->model : experiment.settings->text("scheduler.model");
   return result;
 }
 
@@ -39,7 +40,7 @@ const StageRegistrar kRegistrar({.name = "reuse",
                                  .text = "The stream through one hierarchy of caches in full detail",
                                  .position = 80,
                                  .takes = {"input", "structure", "assignment"},
-                                 .takes_if = {{"regrouping", "scheduler.model"}},
+                                 .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
                                  .command = "cache"},
                                 &kCode);
 

@@ -29,12 +29,12 @@ constexpr std::uint64_t kMaxStoredBytes = std::uint64_t{1} << 30U;
 /// The reservation changes in steps of this many transactions.
 constexpr std::uint64_t kReserveStep = std::uint64_t{1} << 16U;
 
-/// Reserves memory while a stream grows: the recorded parts; one part more while they are joined; chunks of warps
-/// before coalescing; and the transactions of resident warps, twice because of their instructions, three times with
-/// these instructions' work.
+/// Reserves memory while a stream grows: what the recorder holds; chunks of warps before coalescing; and the
+/// transactions of resident warps, twice because of their instructions, three times with these instructions' work.
 class StreamMemory {
  public:
-  StreamMemory(Working& working, bool work) : working_(&working), of_resident_(work ? 3 : 2) {}
+  StreamMemory(Working& working, std::uint64_t rays, bool work)
+      : working_(&working), of_resident_(work ? 3 : 2), held_{first_chunks(rays), 0} {}
 
   void made(const memory::Holding& now) {
     held_.transactions = now.transactions;
@@ -53,11 +53,17 @@ class StreamMemory {
   }
 
  private:
+  /// The first chunks, whose accesses no one has counted: those of a ray of a deep scene.
+  static std::uint64_t first_chunks(std::uint64_t rays) {
+    constexpr std::uint64_t kRayBytes = std::uint64_t{16} << 10U;
+    const auto threads = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
+    return std::min(memory::ChunkRoom::kBytes * threads, rays * kRayBytes);
+  }
+
   void reserve() {
     const std::uint64_t recorded = recorder_ == nullptr ? 0 : recorder_->taken();
     const std::uint64_t resident = held_.transactions - std::min(held_.transactions, recorded);
-    working_->set((room_ + of_resident_ * resident) * sizeof(memory::Transaction) +
-                  std::max(held_.bytes, StreamRecorder::kPartBytes));
+    working_->set((room_ + of_resident_ * resident) * sizeof(memory::Transaction) + held_.bytes);
     reserved_for_ = held_.transactions;
   }
 
@@ -66,14 +72,13 @@ class StreamMemory {
   const StreamRecorder* recorder_ = nullptr;
   std::uint64_t room_ = 0;
   std::uint64_t reserved_for_ = 0;
-  memory::Holding held_{memory::ChunkRoom::kBytes * static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
-                        0};
+  memory::Holding held_;
 };
 
 RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Working& working) {
   PreparedStream prepared = prepare_stream(bench, experiment);
   RecordedStream recorded;
-  StreamMemory memory(working, prepared.options.work);
+  StreamMemory memory(working, experiment.launch().rays, prepared.options.work);
   // The recorder waits while warps are generated, so the two callbacks never reserve at the same time.
   prepared.options.holding = [&](const memory::Holding& now) { memory.made(now); };
   const auto source = source_of(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
@@ -99,9 +104,8 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
 RecordedStream record_memory_trace(Workbench& bench, const Experiment& experiment, Working& working) {
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(*experiment.settings);
-  StreamRecorder recorder(recorded, [&](std::uint64_t transactions) {
-    working.set(transactions * sizeof(memory::Transaction) + StreamRecorder::kPartBytes);
-  });
+  StreamRecorder recorder(recorded,
+                          [&](std::uint64_t transactions) { working.set(transactions * sizeof(memory::Transaction)); });
   const std::string& name = experiment.facts->name;
   if (experiment.facts->is_workload) {
     const auto data = input(bench, experiment);
@@ -276,7 +280,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .text = "The launch's memory accesses as the machine issues them",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
-                                 .takes_if = {{"regrouping", "scheduler.model"}},
+                                 .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
                                  .format = 3},
                                 &kCode);
 

@@ -295,8 +295,10 @@ Axis read_axis(const std::string& key, const toml::node& node, const std::string
   }
   Axis axis{.key = key, .values = {}, .where = where};
   axis.values.reserve(array->size());
+  axis.places.reserve(array->size());
   for (const toml::node& item : *array) {
     const std::string here = item.source().begin.line == 0 ? where : place(source, item.source().begin);
+    axis.places.push_back(here);
     axis.values.push_back(checked(key, experiment::value_of(item, key, folder, here), here));
   }
   return axis;

@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kMaxValues = 1'000'000;
 /// model.
 [[nodiscard]] ParameterValue resolved_spec(const std::string& key, const ParameterValue& value,
                                            const std::string& where);
-/// The same, but a value of an unknown model is unchanged: its rows get the error.
+/// The same, but a value of an unknown model is unchanged: the plan reports it (sim/sweep/plan/check_specs.hpp).
 [[nodiscard]] ParameterValue known_spec(const std::string& key, const ParameterValue& value);
 
 /// Compares numbers by value, whole or not, and all other types exactly.

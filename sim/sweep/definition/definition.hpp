@@ -45,6 +45,7 @@ struct Axis {
   std::vector<ParameterValue> values;  ///< empty: a continuous range
   std::optional<Range> range{};
   std::string where;
+  std::vector<std::string> places{};  ///< by value, for messages; empty: all are at `where`
 };
 
 /// Axes that move together (zipped); most factors have one.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/sweep/plan/check_specs.hpp"
 #include "sim/sweep/plan/filter.hpp"
 #include "sim/sweep/plan/units.hpp"
 
@@ -76,6 +77,7 @@ std::uint64_t count_runs(const Definition& definition) {
 
 Plan::Plan(Definition definition, const PlanOptions& options)
     : definition_(std::move(definition)), keys_(axis_keys(definition_)) {
+  check_specs(definition_);
   require_objective(definition_);
   refuse_too_many(definition_);
   table_ = sampled(definition_, dropped_);

@@ -1,9 +1,10 @@
 // The plan of a sweep: its configurations in their order, and the units of work.
 //
 // Contract: run r of 0 … runs() − 1 is base + one value of each axis, in the order of the sampler. The same definition
-// gives the same runs on every machine. Configurations that exclusions or conditions drop have no number. A
-// configuration that cannot be completed (a parameter that its model does not have) keeps its number unless a condition
-// decides without it: its error is a result.
+// gives the same runs on every machine. Configurations that exclusions or conditions drop have no number. Models,
+// machines and parameters that no configuration can use are errors of the plan (check_specs.hpp). A configuration whose
+// values do not go together (a parameter that its model does not have) keeps its number unless a condition decides
+// without it: its error is a result.
 //
 // A *unit* is the work that one worker evaluates at once: at most `most_unit_runs` runs that share the costliest part
 // of their costliest output (units.hpp). Every run is in exactly one unit. Units with the same inputs, structures and

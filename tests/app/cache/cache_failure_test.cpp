@@ -179,6 +179,45 @@ TEST_F(CacheFailure, ATraceOfNobodyHasNoEmptyBrackets) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("()")));
 }
 
+// Not the machine, which has nothing to do with it.
+TEST_F(CacheFailure, SizesThatDoNotFitNameTheKeysThatAreSet) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"cache.l1.line_bytes=96"}, "--set, cache.l1.line_bytes: the line size"},
+      {{"cache.l1.sector_bytes=48"}, "--set, cache.l1.sector_bytes: the sector size"},
+      {{"cache.l1.ways=7"}, "--set, cache.l1.ways: the ways"},
+      {{"cache.l2.bytes=1000"}, "--set, cache.l2.bytes: the size"},
+      {{"cache.l2.line_bytes=96"}, "--set, cache.l2.line_bytes: the line size"},
+      {{"cache.l2.sector_bytes=8"}, "--set, cache.l2.sector_bytes: the sector size"},
+      {{"machine.l1_ways=7"}, "--set, machine.l1_ways: the ways"},
+      {{"machine.l1_line_bytes=96"}, "--set, machine.l1_line_bytes: the line size"},
+      {{"machine.l2_sector_bytes=8"}, "--set, machine.l2_sector_bytes: the sector size"},
+      {{"machine.l2_line_bytes=16", "machine.l2_sector_bytes=16"}, "--set, machine.l2_line_bytes: the L2's lines are"},
+      {{"cache.l2.line_bytes=16", "cache.l2.sector_bytes=16"}, "--set, cache.l2.line_bytes: the L2's lines are"},
+      {{"cache.l1.sector_bytes=64", "cache.l2.line_bytes=32", "cache.l2.sector_bytes=32"},
+       "--set, cache.l1.sector_bytes; --set, cache.l2.line_bytes: the L2's lines are"},
+      {{"machine.l1_bytes=0", "cache.l1.bytes=65536", "cache.l1.line_bytes=64"},
+       "--set, machine.l1_bytes; --set, cache.l1.bytes; --set, cache.l1.line_bytes: the L1's lines are"},
+  };
+  for (const auto& [settings, message] : cases) {
+    std::vector<std::string> words = {"cache", trace()};
+    std::vector<std::string> run = {"run", "--set", "trace=" + trace(), "--set", "outputs=cache"};
+    for (const std::string& setting : settings) {
+      words.insert(words.end(), {"--set", setting});
+      run.insert(run.end(), {"--set", setting});
+    }
+    for (const std::vector<std::string>& command : {words, run}) {
+      const Outcome outcome = run_command(command);
+      EXPECT_EQ(outcome.code, 2);
+      EXPECT_THAT(outcome.errors, HasSubstr("error: " + message));
+    }
+  }
+  // A geometry of the machine's own file is the machine's.
+  std::string machine = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/machines/rtx4060-laptop.toml");
+  machine.replace(machine.find("l1_ways = 256"), 13, "l1_ways = 7");
+  std::ofstream(scratch_ / "odd.toml") << machine;
+  EXPECT_THAT(run_command({"cache", trace(), "--machine", scratch_ / "odd.toml"}).errors, HasSubstr("machine '"));
+}
+
 TEST_F(CacheFailure, OptionsOfLaunchesAreRefusedForMemoryTraces) {
   const std::string file = memory_trace("u.txt", kTwoNodes);
   for (const auto& [option, value] : {std::pair{"--layout", "wide-4"},

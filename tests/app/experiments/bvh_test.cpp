@@ -200,6 +200,8 @@ TEST_F(BvhTest, UnknownWordsSuggestTheNearest) {
 TEST_F(BvhTest, WhatDoesNotGoTogetherIsRefused) {
   expect_error(run_command({"bvh", trace(), "--launch", "0", "--tlas", "0"}), 2, "--");
   expect_error(run_command({"bvh", trace(), "--layout", "binary", "--compare-layouts"}), 2, "--");
+  expect_error(run_command({"bvh", trace(), "--set", "launch=0", "--tlas", "0"}), 2, "--set launch");
+  expect_error(run_command({"bvh", trace(), "--set", "bvh.layout=binary", "--compare-layouts"}), 2, "--set bvh.layout");
   expect_error(run_command({"bvh", trace(), "--compare-layouts", "--vtp", scratch_ / "x"}), 2, "one layout");
   expect_error(run_command({"bvh", trace(), "--enlarge", "-1"}), 2, "--enlarge");
   expect_error(run_command({"bvh", trace(), "--enlarge", "inf"}), 2, "--enlarge");

@@ -162,7 +162,7 @@ TEST_F(ModelsTest, JsonSaysWhatMadeIt) {
 TEST_F(ModelsTest, TheSameBytesOnOneWorkerAndOnTwo) {
   const auto files = [&](const std::string& name, const char* threads) {
     const Outcome outcome = ask({"--report", scratch_ / name, "--timeline", scratch_ / (name + ".pftrace"),
-                                 "--schedule", scratch_ / (name + ".h5"), "--threads", threads, "--format", "json"});
+                                 "--segments", scratch_ / (name + ".h5"), "--threads", threads, "--format", "json"});
     EXPECT_EQ(outcome.code, 0) << outcome.errors;
     return outcome.output;
   };
@@ -356,7 +356,7 @@ std::vector<std::uint64_t> read_numbers(const std::string& path, const char* nam
 TEST_F(ModelsTest, ScheduleFileHoldsEveryEventOnceInItsThread) {
   const std::string path = scratch_ / "s.h5";
   const Outcome outcome =
-      ask({"--schedule", path, "--schedule-model", "wavefront", "--format", "json", "--no-break-even"});
+      ask({"--segments", path, "--segments-model", "wavefront", "--format", "json", "--no-break-even"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const trace::Trace loaded = trace::load(trace());
   const auto thread = read_numbers(path, "places/thread"), first = read_numbers(path, "places/first_event"),
@@ -399,6 +399,24 @@ TEST_F(ModelsTest, ReportIsWholeAndOffline) {
   EXPECT_EQ(read_bytes(folder + "/mine.txt"), "mine");
 }
 
+TEST_F(ModelsTest, AModelSetAsAKeyIsComparedLikeAnyOther) {
+  const auto answer = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"whatif", trace(), "--no-break-even", "--no-sensitivity", "--format", "json"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Outcome outcome = run_command(all);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.output;
+  };
+  const std::string listed = answer({"--models", "ser:scope=sm"});
+  EXPECT_EQ(answer({"--set", "scheduler.model=ser:scope=sm"}), listed);
+  EXPECT_EQ(answer({"--set", "scheduler.model=ser", "--set", "scheduler.model:scope=sm"}), listed);
+  std::ofstream(scratch_ / "e.toml") << "[scheduler]\nmodel = \"ser:scope=sm\"\n";
+  EXPECT_EQ(answer({"--config", scratch_ / "e.toml"}), listed);
+  EXPECT_EQ(answer({"--config", scratch_ / "e.toml", "--models", "wavefront"}), answer({"--models", "wavefront"}));
+  EXPECT_EQ(answer({"--models", "wavefront", "--set", "scheduler.model=ser"}), answer({"--models", "wavefront,ser"}));
+  EXPECT_EQ(answer({"--set", "scheduler.model=plain"}), answer({"--models", "plain"}));
+}
+
 TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   const auto refused = [&](const std::vector<std::string>& words, const std::string& says, int code = 2) {
     std::vector<std::string> all = {"whatif", "/nowhere.rrt"};
@@ -422,13 +440,13 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "ser", "--cost-source", "guess"}, "--cost-source");
   refused({"--models", "ser", "--registers", "0"}, "registers");
   refused({"--models", "ser", "--timeline", "-"}, "--timeline");
-  refused({"--models", "ser", "--schedule", "-"}, "--schedule");
+  refused({"--models", "ser", "--segments", "-"}, "--segments");
   refused({"--models", "ser", "--timeline", "t", "--timeline-model", "wavefront"}, "--models");
   refused({"--models", "ser,oracle", "--timeline", "t", "--timeline-model", "oracle"}, "bound");
-  refused({"--models", "ser", "--timeline", "x.bin", "--schedule", "x.bin"}, "same file");
+  refused({"--models", "ser", "--timeline", "x.bin", "--segments", "x.bin"}, "same file");
   refused({"--models", "ser", "--timeline", "/nowhere.rrt"}, "also an input");
   refused({"--models", "ser", "--hint-file", "m:4=/nowhere.bin", "-o", "/nowhere.bin"}, "also an input");
-  for (const char* option : {"--timeline", "--schedule", "--machine", "--hint", "--shader-cost", "--registers"}) {
+  for (const char* option : {"--timeline", "--segments", "--machine", "--hint", "--shader-cost", "--registers"}) {
     refused({option, "3"}, "--models");
   }
   refused({"--no-break-even"}, "--models");
@@ -437,7 +455,13 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "wavefront:bandwidth=1e-320"}, "at least 0.001");
   refused({"--models", "compaction:bandwidth=0.0009"}, "at least 0.001");
   refused({"--models", "ser", "--timeline-model", "ser"}, "add --timeline FILE");
-  refused({"--models", "ser", "--schedule-model", "ser"}, "add --schedule FILE");
+  refused({"--models", "ser", "--segments-model", "ser"}, "add --segments FILE");
+  refused({"--models", "ser", "--schedule", "s.h5"}, "--schedule");
+  refused({"--models", "ser", "--set", "scheduler.model:scope=sm"}, "--models NAME:scope=VALUE");
+  refused({"--set", "scheduler.model:scope=sm"}, "--set scheduler.model=NAME beside it");
+  refused({"--set", "scheduler.model=serr"}, "'ser'");
+  refused({"--set", "scheduler.model=ser:scope=foo"}, "'foo'");
+  refused({"--model", "ser", "--set", "scheduler.model=ser"}, "set twice");
   refused({"--models", "ser", "--steps", "4", "--replay-steps"}, "either given or counted");
   refused({"--models", "ser", "--layout", "binary"}, "add --replay-steps");
   for (const char* unknown : {"foo=1", "cache.l1.byte=5", "packing =numrays", "costs.=1"}) {

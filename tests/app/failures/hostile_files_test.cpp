@@ -102,7 +102,7 @@ TEST_F(HostileFiles, AFullDiskIsOneLineForEveryFileOfHdf5) {
       {"e.h5",
        {"explain", trace(), "--hardware", "any-order:seed=3", "--result", scratch_ / "e.h5", "-o", "/dev/null"}},
       {"c.h5", {"cache", trace(), "--elements", scratch_ / "c.h5", "-o", "/dev/null"}},
-      {"s.h5", {"whatif", trace(), "--models", "plain", "--schedule", scratch_ / "s.h5", "-o", "/dev/null"}},
+      {"s.h5", {"whatif", trace(), "--models", "plain", "--segments", scratch_ / "s.h5", "-o", "/dev/null"}},
       {"a.h5", {"traverse", trace(), "--traversal", "near-first", "--accesses", scratch_ / "a.h5", "-o", "/dev/null"}},
       {"w.h5", {"swizzle", trace(), "--packing", "random:seed=1", "-o", scratch_ / "w.h5"}},
   };

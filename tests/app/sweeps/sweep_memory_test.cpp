@@ -121,6 +121,15 @@ outputs = "traversal"
   EXPECT_EQ(sweep::ResultsReader(scratch / "held.db").retries(), 2U);
 }
 
+/// Reservations follow the stream at hand.
+TEST(SweepMemory, ShortStreamsNeedLittle) {
+  const Scratch scratch;
+  const std::string file = write_text(scratch / "s.toml", kStreams);
+  const Ended ended = run_sweep({file, "--set", kNothing, "--memory", "1MiB", "-o", scratch / "s.db"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(sweep::ResultsReader(scratch / "s.db").failures(), 0U);
+}
+
 TEST(SweepMemory, WhatTurnsOutToFitNowhereSaysHowMuchItNeeds) {
   const Scratch scratch;
   const std::string file = write_text(scratch / "s.toml", kStreams);

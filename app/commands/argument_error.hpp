@@ -1,0 +1,15 @@
+// What is wrong with a command line.
+//
+// Contract: says for an error of CLI11 which option or argument is meant, what was found, what is expected, and the
+// nearest known name. `root` has parsed the command line as far as it could.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+
+namespace rayreplay::app {
+
+[[nodiscard]] ErrorInfo argument_error(const CLI::App& root, const CLI::ParseError& error);
+
+}  // namespace rayreplay::app

@@ -1,0 +1,116 @@
+// Schedules that `whatif --segments` writes, played into the caches.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "tests/app/cache/cache_command.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class ScheduleFileTest : public CacheCommand {
+ protected:
+  [[nodiscard]] std::string written(const std::string& model, const std::string& name = "s.h5",
+                                    const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"whatif",     trace(),          "--models",        model,
+                                      "--machine",  "rtx4060-laptop", "--sms",           "4",
+                                      "--segments", scratch_ / name,  "--force",         "--no-break-even",
+                                      "-o",         "/dev/null",      "--no-sensitivity"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0) << model << ": " << outcome.errors;
+    return scratch_ / name;
+  }
+};
+
+TEST_F(ScheduleFileTest, EveryModelReadBackGivesItsAccessesAndHits) {
+  std::vector<std::string> models = {"ser:scope=sm", "ser:scope=warp", "ser:spill=moved,live_state=16",
+                                     "ser:scope=sm,arrival=full,pool_warps=2"};
+  for (const std::string& name : scheduler::SchedulerModels::names()) {
+    if (scheduler::SchedulerModels::create(name).model->grouping() != scheduler::Grouping::Bound) {
+      models.push_back(name);
+    }
+  }
+  for (const std::string& model : models) {
+    const std::string file = written(model);
+    const json own = answer({"--model", model, "--export", scratch_ / "own.rrm", "--force"});
+    const json read = answer({"--schedule-file", file, "--export", scratch_ / "read.rrm", "--force"});
+    EXPECT_EQ(read["rows"], own["rows"]) << model;
+    EXPECT_EQ(read["summary"], own["summary"]) << model;
+    EXPECT_EQ(read["configuration"]["scheduler.file"], file);
+    EXPECT_TRUE(read_bytes(scratch_ / "own.rrm") == read_bytes(scratch_ / "read.rrm")) << model;
+  }
+}
+
+TEST_F(ScheduleFileTest, RunAndSweepsTakeThemToo) {
+  const std::string file = written("wavefront");
+  const auto metrics = [](const std::string& setting) {
+    const Outcome outcome =
+        run_command({"run", "--set", "trace=" + trace(), "--set", "outputs=cache", "--set", "machine.sms=4", "--set",
+                     "machine.name=rtx4060-laptop", "--set", setting, "--store", "none", "--format", "json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.code == 0 ? json::parse(outcome.output)["rows"] : json();
+  };
+  EXPECT_EQ(metrics("scheduler.file=" + file), metrics("scheduler.model=wavefront"));
+  EXPECT_NE(metrics("scheduler.file=" + file), metrics("scheduler.model=plain"));
+}
+
+// The page's folder holds the experiment: the schedule is found from there.
+TEST_F(ScheduleFileTest, AReportsConfigurationFindsTheSchedule) {
+  const std::string file = std::filesystem::relative(written("compaction")).string();
+  const json own = answer({"--schedule-file", file, "--report", scratch_ / "r"});
+  EXPECT_EQ(answer({"--config", scratch_ / "r/config.toml"})["rows"], own["rows"]);
+}
+
+// Results are kept by the file's content: its name says nothing.
+TEST_F(ScheduleFileTest, ContentCountsAndNameDoesNot) {
+  const std::string wavefront = written("wavefront", "a.h5");
+  const std::string ser = written("ser", "b.h5");
+  std::filesystem::copy_file(wavefront, scratch_ / "c.h5");
+  const auto key = [](const std::string& file) {
+    const Outcome outcome = run_command({"run", "--set", "trace=" + trace(), "--set", "outputs=cache", "--set",
+                                         "scheduler.file=" + file, "--dry-run", "--format", "json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    const json forecast = json::parse(outcome.output);
+    for (const json& stage : forecast["rows"]) {
+      if (stage["stage"] == "stream") {
+        return stage["key"].get<std::string>();
+      }
+    }
+    return std::string();
+  };
+  EXPECT_NE(key(wavefront), "");
+  EXPECT_EQ(key(wavefront), key(scratch_ / "c.h5"));
+  EXPECT_NE(key(wavefront), key(ser));
+}
+
+TEST_F(ScheduleFileTest, WhatDoesNotGoTogether) {
+  const std::string file = written("ser");
+  const auto refused = [](const std::vector<std::string>& words, int code, const testing::Matcher<std::string>& says) {
+    const Outcome outcome = ask(words);
+    EXPECT_EQ(outcome.code, code);
+    EXPECT_THAT(outcome.errors, says);
+  };
+  refused({"--schedule-file", file, "--model", "ser"}, 2, HasSubstr("from a scheduler model and from a file"));
+  refused({"--schedule-file", file, "--schedule", "scanline"}, 2, HasSubstr("the schedule places the warps itself"));
+  refused({"--schedule-file", file, "--sms", "5"}, 3,
+          AllOf(HasSubstr(file), HasSubstr("found 4; expected 5"), HasSubstr("--sms")));
+  refused({"--schedule-file", file, "--warp-size", "16"}, 3, HasSubstr("found 32; expected 16"));
+  refused({"--schedule-file", scratch_ / "nowhere.h5"}, 3, HasSubstr("nowhere.h5"));
+  ASSERT_EQ(
+      run_command({"trace", "--scene", "one-weekend", "--size", "16x16", "--spp", "1", "-o", scratch_ / "o.rrt"}).code,
+      0);
+  const Outcome other = ask({"--schedule-file", file}, scratch_ / "o.rrt");
+  EXPECT_EQ(other.code, 3);
+  EXPECT_THAT(other.errors, HasSubstr("made for another trace"));
+  ASSERT_EQ(ask({"--export", scratch_ / "m.rrm"}).code, 0);
+  EXPECT_EQ(ask({"--schedule-file", file}, scratch_ / "m.rrm").code, 2);
+}
+
+}  // namespace
+}  // namespace rayreplay::test

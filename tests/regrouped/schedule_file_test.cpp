@@ -1,0 +1,260 @@
+// Schedules from files: one written by hand is the schedule that the model gives, and what is wrong is refused by name.
+#include "sim/launch/schedule_file.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "tests/support/launch_builder.hpp"
+#include "tests/support/schedule_parts.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kNo = 0xFFFF'FFFFU;
+
+/// Four threads, two hits and two misses: events 2t and 2t + 1 of thread t. Warps of two lanes.
+class ScheduleFile : public testing::Test {
+ protected:
+  ScheduleFile() {
+    trace_.hash = "0123456789abcdef0123456789abcdef";
+    trace_.shaders.resize(3);
+    trace_.shaders[1].stage = trace::ShaderStage::Miss;
+    trace_.shaders[2].stage = trace::ShaderStage::ClosestHit;
+    LaunchBuilder builder({4, 1, 1});
+    for (int pair = 0; pair < 2; ++pair) {
+      builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);
+      builder.thread().begin(0, 0, 5, 5, 1, 0, 0).miss(1);
+    }
+    trace_.launches.push_back(builder.build());
+    start_.warp_size = 2;
+    start_.thread_at = {0, 1, 2, 3};
+    start_.start_rank = {0, 1};
+    start_.tile = {0, 0};
+  }
+
+  /// Misses first, then hits, as SER does: segment 2t is the thread's first, 2t + 1 its call.
+  [[nodiscard]] ScheduleParts parts() const {
+    ScheduleParts made;
+    made.texts = {{"schema", "rayreplay.schedule/2"}, {"trace_hash", trace_.hash}, {"placement", "units"}};
+    made.numbers = {{"launch", 0}, {"warp_size", 2}, {"sms", 3}, {"state_bytes", 8}};
+    made.columns = {{"warps/unit", {0, 0, 0, 0}},
+                    {"warps/round", {0, 0, 1, 1}},
+                    {"warps/sm", {0, 1, 2, 0}},
+                    {"units/sm", {kNo}},
+                    {"places/segment", {0, 2, 4, 6, 7, 3, 1, 5}},
+                    {"places/thread", {0, 1, 2, 3, 3, 1, 0, 2}},
+                    {"places/first_event", {0, 2, 4, 6, 7, 3, 1, 5}},
+                    {"places/events", {1, 1, 1, 1, 1, 1, 1, 1}},
+                    {"places/state", {0, 0, 0, 0, 1, 0, 1, 0}}};
+    return made;
+  }
+  [[nodiscard]] ScheduleParts played_parts() const {
+    ScheduleParts made = parts();
+    made.texts["placement"] = "warps";
+    return made;
+  }
+
+  [[nodiscard]] experiment::RegroupedLaunch read(const ScheduleParts& made) const {
+    made.write(file());
+    return experiment::read_schedule(file(), trace_, {.launch = 0, .warp_size = 2, .sms = 3});
+  }
+  [[nodiscard]] std::string file() const {
+    return (folder_ / "s.h5").string();
+  }
+
+  /// The message of what is wrong after a change.
+  [[nodiscard]] std::string refused(ScheduleParts made, const std::function<void(ScheduleParts&)>& change) const {
+    change(made);
+    try {
+      static_cast<void>(read(made));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Input) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr(file()));
+      return error.what();
+    }
+    ADD_FAILURE() << "accepted";
+    return "";
+  }
+  [[nodiscard]] std::string column(const char* name, std::vector<std::uint64_t> values) const {
+    return refused(parts(), [&](ScheduleParts& made) { made.columns[name] = values; });
+  }
+  [[nodiscard]] std::string played(const char* name, std::vector<std::uint64_t> values) const {
+    return refused(played_parts(), [&](ScheduleParts& made) { made.columns[name] = values; });
+  }
+  [[nodiscard]] std::string number(const char* name, std::uint32_t value) const {
+    return refused(parts(), [&](ScheduleParts& made) { made.numbers[name] = value; });
+  }
+  [[nodiscard]] std::string text(const char* name, const std::string& value) const {
+    return refused(parts(), [&](ScheduleParts& made) { made.texts[name] = value; });
+  }
+
+  trace::Trace trace_;
+  scheduler::WarpAssignment start_;
+  TemporaryFolder folder_;
+};
+
+TEST_F(ScheduleFile, ByHandIsWhatTheModelGives) {
+  experiment::RegroupOptions options;
+  options.machine.sms = 3;
+  options.resident_warps = 2;
+  const experiment::RegroupedLaunch made =
+      experiment::regroup_launch(trace_, trace_.launches[0], start_, "ser:spill=moved,live_state=8", options);
+  const experiment::RegroupedLaunch found = read(parts());
+  EXPECT_EQ(found.segments.event_offset, made.segments.event_offset);
+  EXPECT_EQ(found.segments.first, made.segments.first);
+  EXPECT_EQ(found.segments.size(), made.segments.size());
+  EXPECT_EQ(found.segments.most_of_a_thread, made.segments.most_of_a_thread);
+  EXPECT_EQ(found.schedule.segment_at, made.schedule.segment_at);
+  EXPECT_EQ(found.schedule.round_begin, made.schedule.round_begin);
+  EXPECT_EQ(found.schedule.unit_begin, made.schedule.unit_begin);
+  EXPECT_EQ(found.schedule.unit_sm, made.schedule.unit_sm);
+  EXPECT_EQ(found.state_moves, made.state_moves);
+  EXPECT_EQ(found.state_bytes, made.state_bytes);
+  EXPECT_EQ(found.sm, made.sm);
+  scheduler::check(found.schedule, found.segments);
+}
+
+TEST_F(ScheduleFile, WarpsMayHaveTheirSms) {
+  const experiment::RegroupedLaunch found = read(played_parts());
+  EXPECT_EQ(found.sm, (std::vector<std::uint32_t>{0, 1, 2, 0}));
+  EXPECT_EQ(found.schedule.warps(), 4U);
+}
+
+TEST_F(ScheduleFile, UnitsWithoutWarpsAndRoundsThatAreLeftOutChangeNothing) {
+  ScheduleParts made = parts();
+  made.columns["warps/unit"] = {1, 1, 1, 1};
+  made.columns["warps/round"] = {3, 3, 9, 9};
+  made.columns["units/sm"] = {2, 0, 1};
+  const experiment::RegroupedLaunch found = read(made);
+  EXPECT_EQ(found.schedule.unit_begin, (trace::Column<std::uint64_t>{0, 0, 2, 2}));
+  EXPECT_EQ(found.schedule.round_begin, (trace::Column<std::uint64_t>{0, 2, 4}));
+}
+
+TEST_F(ScheduleFile, ForAnotherTraceLaunchOrMachine) {
+  EXPECT_THAT(text("schema", "rayreplay.schedule/1"), AllOf(HasSubstr("another version"), HasSubstr("schedule/2")));
+  EXPECT_THAT(text("trace_hash", "beef"),
+              AllOf(HasSubstr("another trace"), HasSubstr("found beef"), HasSubstr(trace_.hash)));
+  EXPECT_THAT(number("launch", 1), AllOf(HasSubstr("another launch"), HasSubstr("--launch")));
+  EXPECT_THAT(number("warp_size", 32), AllOf(HasSubstr("warp_size"), HasSubstr("found 32; expected 2")));
+  EXPECT_THAT(number("sms", 4), AllOf(HasSubstr("found 4; expected 3"), HasSubstr("--sms")));
+  EXPECT_THAT(number("withheld_sms", 3), HasSubstr("at most 2"));
+  EXPECT_THAT(number("spread", 2), HasSubstr("at most 1"));
+  EXPECT_THAT(number("state_bytes", 6), HasSubstr("a multiple of 4"));
+  EXPECT_THAT(number("state_bytes", 1U << 20U), HasSubstr("state_bytes"));
+  EXPECT_THAT(text("placement", "unit"), HasSubstr("units or warps"));
+  EXPECT_THAT(refused(parts(), [](ScheduleParts& made) { made.texts.erase("trace_hash"); }), HasSubstr("trace_hash"));
+}
+
+TEST_F(ScheduleFile, ColumnsOfOtherShapes) {
+  for (const char* name : {"warps/unit", "warps/round", "units/sm", "places/segment", "places/thread",
+                           "places/first_event", "places/events", "places/state"}) {
+    EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.columns.erase(name); }), HasSubstr("missing")) << name;
+    EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.types[name] = H5T_IEEE_F64LE; }),
+                AllOf(HasSubstr("another type"), HasSubstr(std::string("/") + name)));
+    if (std::string(name) != "units/sm" && std::string(name) != "warps/unit") {
+      EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.columns[name].push_back(0); }),
+                  AllOf(HasSubstr("another number of rows"), HasSubstr(std::string("/") + name)));
+    }
+  }
+  EXPECT_THAT(column("warps/unit", std::vector<std::uint64_t>(9, 0)), HasSubstr("at most 8"));
+}
+
+TEST_F(ScheduleFile, SegmentsThatAreNotThoseOfTheLaunch) {
+  EXPECT_THAT(column("places/segment", {0, 2, 4, 6, 7, 3, 1, 1}),
+              AllOf(HasSubstr("/places/segment[7]"), HasSubstr("at two places"), HasSubstr("row 6")));
+  EXPECT_THAT(column("places/segment", {0, 2, 4, 6, 7, 3, 1, 8}),
+              AllOf(HasSubstr("/places/segment[7]"), HasSubstr("found 8"), HasSubstr("less than 8")));
+  EXPECT_THAT(column("places/segment", {2, 0, 4, 6, 7, 3, 1, 5}), HasSubstr("/places/first_event"));
+  EXPECT_THAT(column("places/first_event", {0, 2, 4, 6, 7, 2, 1, 5}), HasSubstr("events are in two segments"));
+  EXPECT_THAT(column("places/events", {1, 2, 1, 1, 1, 1, 1, 1}), HasSubstr("/places/first_event[5]"));
+  EXPECT_THAT(column("places/events", {3, 1, 1, 1, 1, 1, 1, 1}), HasSubstr("more than its thread"));
+  EXPECT_THAT(column("places/events", {0, 1, 1, 1, 1, 1, 1, 1}), HasSubstr("no events"));
+  EXPECT_THAT(column("places/thread", {0, 1, 2, 2, 3, 1, 0, 2}),
+              AllOf(HasSubstr("/places/thread[3]"), HasSubstr("found 2; expected 3")));
+  EXPECT_THAT(column("places/state", {1, 0, 0, 0, 1, 0, 1, 0}), HasSubstr("before its first segment"));
+  EXPECT_THAT(column("places/state", {0, 0, 0, 0, 2, 0, 1, 0}), HasSubstr("neither on nor off"));
+}
+
+TEST_F(ScheduleFile, ThreadsThatAreMissing) {
+  // Thread 3 is left out.
+  const std::string message = refused(parts(), [](ScheduleParts& made) {
+    made.columns["warps/unit"] = {0, 0, 0, 0};
+    made.columns["places/segment"] = {0, 2, 4, kNo, kNo, 3, 1, 5};
+    made.columns["places/thread"] = {0, 1, 2, kNo, kNo, 1, 0, 2};
+    made.columns["places/first_event"] = {0, 2, 4, 0, 0, 3, 1, 5};
+    made.columns["places/events"] = {1, 1, 1, 0, 0, 1, 1, 1};
+    made.columns["places/state"] = {0, 0, 0, 0, 0, 0, 1, 0};
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("a thread is missing"), HasSubstr("event 6 of thread 3")));
+  EXPECT_THAT(column("places/thread", {0, 1, 2, kNo, 3, 1, 0, 2}), HasSubstr("/places/thread[3]"));
+  EXPECT_THAT(refused(parts(),
+                      [](ScheduleParts& made) {
+                        made.columns["warps/unit"].push_back(0);
+                        made.columns["warps/round"].push_back(1);
+                        for (const auto& [name, value] : {std::pair{"segment", kNo},
+                                                          {"thread", kNo},
+                                                          {"first_event", std::uint64_t{0}},
+                                                          {"events", std::uint64_t{0}},
+                                                          {"state", std::uint64_t{0}}}) {
+                          auto& values = made.columns[std::string("places/") + name];
+                          values.insert(values.end(), {value, value});
+                        }
+                      }),
+              HasSubstr("a warp is empty"));
+}
+
+TEST_F(ScheduleFile, PlacesThatDoNotExistAndOrdersThatNeverEnd) {
+  EXPECT_THAT(played("warps/sm", {0, 1, 3, 0}),
+              AllOf(HasSubstr("/warps/sm[2]"), HasSubstr("found 3"), HasSubstr("0 to 2")));
+  EXPECT_THAT(column("units/sm", {3}), AllOf(HasSubstr("/units/sm[0]"), HasSubstr("found 3")));
+  EXPECT_THAT(column("units/sm", {}), HasSubstr("/warps/unit[0]"));
+  EXPECT_THAT(column("warps/unit", {0, 0, 1, 1}), HasSubstr("/warps/unit[2]"));
+  EXPECT_THAT(column("warps/round", {0, 0, 1, 0}), HasSubstr("do not ascend"));
+  EXPECT_THAT(column("warps/round", {0, 0, 0, 1}),
+              AllOf(HasSubstr("does not come after the previous one of its thread"), HasSubstr("in unit 0")));
+  // The warp of calls first: it waits for warps behind it on the same SM.
+  const std::string message = refused(played_parts(), [](ScheduleParts& made) {
+    made.columns["places/segment"] = {7, 3, 2, 0, 4, 6, 1, 5};
+    made.columns["places/thread"] = {3, 1, 1, 0, 2, 3, 0, 2};
+    made.columns["places/first_event"] = {7, 3, 2, 0, 4, 6, 1, 5};
+    made.columns["places/state"] = {1, 0, 0, 0, 0, 0, 1, 0};
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("comes before one that it waits for"), HasSubstr("warp 0")));
+  // A warp that waits for itself.
+  EXPECT_THAT(refused(played_parts(),
+                      [](ScheduleParts& made) {
+                        made.columns["places/segment"] = {0, 1, 2, 3, 4, 5, 6, 7};
+                        made.columns["places/first_event"] = {0, 1, 2, 3, 4, 5, 6, 7};
+                        made.columns["places/thread"] = {0, 0, 1, 1, 2, 2, 3, 3};
+                        made.columns["places/state"] = {0, 0, 0, 0, 0, 0, 0, 0};
+                      }),
+              HasSubstr("comes before one that it waits for"));
+}
+
+TEST_F(ScheduleFile, FilesThatAreNone) {
+  const auto message = [this](const std::string& path) {
+    try {
+      static_cast<void>(experiment::read_schedule(path, trace_, {.launch = 0, .warp_size = 2, .sms = 3}));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Input);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message((folder_ / "nowhere.h5").string()), HasSubstr("nowhere.h5"));
+  EXPECT_THAT(message("/dev/null"), HasSubstr("/dev/null"));
+  std::ofstream(file()) << "hello";
+  EXPECT_THAT(message(file()), HasSubstr("cannot open the schedule"));
+}
+
+}  // namespace
+}  // namespace rayreplay::test
