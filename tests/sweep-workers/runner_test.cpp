@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/machine/machine.hpp"
 #include "sim/sweep/workers/local_pool.hpp"
 #include "tests/sweep-workers/synthetic_sweep.hpp"
 
@@ -480,11 +481,11 @@ TEST_F(Runner, EveryFileThatIsReadIsAnInput) {
   const auto write = [&](const std::string& name, const std::string& text) {
     std::ofstream(folder + "/" + name) << text;
   };
-  write("mm.toml", "one");
+  const std::string machine = machine::to_toml(machine::load_machine("rtx4090"));
+  write("mm.toml", machine);
   write("below/h.bin", "two");
   write("k.bin", "three");
   const auto plan = [&] {
-    // What its runs are cannot be told: the machine is none.
     return Plan(parse_sweep(R"(
 where = ["machine.sms > 50"]
 [experiment]
@@ -513,7 +514,7 @@ trace = "t.rrt"
   run_it("s.db");
   run_it("s.db");
   for (const std::string file : {"mm.toml", "k.bin"}) {
-    const std::string before = file == "k.bin" ? "three" : "one";
+    const std::string before = file == "k.bin" ? "three" : machine;
     write(file, "other");
     try {
       run_it("s.db");
@@ -557,19 +558,20 @@ packing = ["identity", "numrays", "random"]
 
 TEST_F(Runner, TheTableDoesNotDependOnHowTheSweepWasNamed) {
   const std::string here = folder_.path().string();
-  const auto plan_in = [](const std::string& folder) {
-    return Plan(parse_sweep(R"(
+  std::ofstream(here + "/m.toml") << machine::to_toml(machine::load_machine("rtx4090"));
+  const auto definition_in = [](const std::string& folder) {
+    return parse_sweep(R"(
 [experiment]
 trace = "below/t.rrt"
-"machine.name" = "none.toml"
+"machine.name" = "m.toml"
 [axes]
 "scheduler.hint_files" = ["a:1=h.bin", "a:1=/data/k.bin"]
-"machine.name" = ["none.toml", "h200"]
+"machine.name" = ["m.toml", "h200"]
 )",
-                            folder.empty() ? "s.toml" : folder + "/s.toml", folder));
+                       folder.empty() ? "s.toml" : folder + "/s.toml", folder);
   };
   const auto table = [&](const std::string& folder, const std::string& name) {
-    const Plan plan = plan_in(folder);
+    const Plan plan(definition_in(folder));
     MadeUp made_up;
     run(plan, made_up, {}, name);
     return rows(name);
@@ -582,7 +584,7 @@ trace = "below/t.rrt"
       EXPECT_THAT(cell, testing::Not(testing::HasSubstr(here)));
     }
   }
-  EXPECT_EQ(definition_hash(plan_in(here).definition()), definition_hash(plan_in("").definition()));
+  EXPECT_EQ(definition_hash(definition_in(here)), definition_hash(definition_in("")));
 }
 
 TEST_F(Runner, MoreWorkersThanUnits) {

@@ -94,29 +94,27 @@ void require_structure_read(const WhatifArguments& options, const Settings& aske
 
 bool may_set_model(const WhatifArguments& options) {
   const auto given = options.experiment.given_keys();
-  return options.experiment.has_files() ||
-         std::ranges::any_of(given, [](const auto& one) { return one.second.starts_with(kModel); });
+  return std::ranges::any_of(given, [](const auto& one) { return one.second.starts_with(kModel); });
 }
 
-/// Moves the model that `--set` or a file sets from the settings into the list. A file's counts only where no option
-/// names one: a printed configuration has every key.
+/// Moves the model that `--set` sets from the settings into the list. A file's does not count: experiments of
+/// `rayreplay run` name one, and packings are compared for them too.
 void take_model(const WhatifArguments& options, Settings& asked, std::vector<std::string>& models) {
-  const bool is_set = asked.where(kModel) == "--set";
-  if (is_set || (models.empty() && asked.has(kModel) && experiment::is_switched_on(asked, kModel))) {
+  if (asked.where(kModel) == "--set") {
     models.push_back(experiment::complete(asked, experiment::NamedInput::Elsewhere).text(kModel));
-  } else {
-    for (const auto& [flag, key] : options.experiment.given_keys()) {
-      if (key.starts_with(std::string(kModel) + ":")) {
-        const std::string parameter = key.substr(std::string_view(kModel).size() + 1);
-        throw Error(ErrorKind::Usage,
-                    {"a parameter is set and its scheduler model is not", flag + " " + key, "",
-                     fmt::format("--set {}=NAME beside it", kModel),
-                     fmt::format("add it, or write the parameter into the spec: --models NAME:{}=VALUE", parameter)});
-      }
+    asked = experiment::of_keys(asked,
+                                [](const ExperimentParameter& parameter) { return parameter.declared.name != kModel; });
+    return;
+  }
+  for (const auto& [flag, key] : options.experiment.given_keys()) {
+    if (key.starts_with(std::string(kModel) + ":")) {
+      const std::string parameter = key.substr(std::string_view(kModel).size() + 1);
+      throw Error(ErrorKind::Usage,
+                  {"a parameter is set and its scheduler model is not", flag + " " + key, "",
+                   fmt::format("--set {}=NAME beside it", kModel),
+                   fmt::format("add it, or write the parameter into the spec: --models NAME:{}=VALUE", parameter)});
     }
   }
-  asked = experiment::of_keys(asked,
-                              [](const ExperimentParameter& parameter) { return parameter.declared.name != kModel; });
 }
 
 /// `packings`: specs to compare; empty: all of them.

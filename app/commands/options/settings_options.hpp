@@ -54,10 +54,6 @@ class SettingsOptions {
 
   /// Flags and --set keys on the command line, as given.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> given_keys() const;
-  /// True if files of settings are given: they may set any key.
-  [[nodiscard]] bool has_files() const {
-    return !files_.empty();
-  }
   /// True for keys of the command, also those of stages that are taken only where a switch is on.
   [[nodiscard]] bool reads(const experiment::ExperimentParameter& parameter) const {
     return reads(parameter, stages_ | conditional_);
