@@ -53,12 +53,13 @@ def run(*words):
     return done.stdout
 
 
-def counters(tracer, image, options):
+def counters(tracer, image, options, metrics=None):
+    metrics = metrics or METRICS
     text = run("ncu", "--clock-control", "none", "--csv", "--print-units", "base", "-k", "regex:traced", "--metrics",
-               ",".join(METRICS.values()), tracer, image, *options)
+               ",".join(metrics.values()), tracer, image, *options)
     rows = list(csv.DictReader(io.StringIO(text[text.index('"ID"'):])))
     values = {row["Metric Name"]: float(row["Metric Value"].replace(",", "")) for row in rows}
-    return {name: values[metric] for name, metric in METRICS.items()}
+    return {name: values[metric] for name, metric in metrics.items()}
 
 
 def cache(binary, path, replacement, options):
