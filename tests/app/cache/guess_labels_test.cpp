@@ -41,7 +41,7 @@ std::vector<std::string> strip_labels(const std::string& from, const std::string
   return kinds;
 }
 
-struct Case {
+struct SetUpOfScene {
   const char* scene;
   std::vector<std::string> options;
 };
@@ -49,7 +49,7 @@ struct Case {
 class GuessLabels : public testing::Test {
  protected:
   /// Exports a launch of the scene, and answers for it without labels. `truth`: kinds by allocation.
-  json guess(const Case& one, std::vector<std::string>& truth) {
+  json guess(const SetUpOfScene& one, std::vector<std::string>& truth) {
     const std::string trace = scratch_ / "t.rrt", exported = scratch_ / "t.rrm", stripped = scratch_ / "s.rrm";
     const Outcome made =
         run_command({"trace", "--scene", one.scene, "--size", "48x32", "--spp", "1", "-o", trace, "--force"});
@@ -73,17 +73,18 @@ class GuessLabels : public testing::Test {
 // The floors are what the rules reach here, a little rounded down, by kind and in all; the table goes to the test's
 // output. The rules were written with these traces at hand: docs/memory-traces.md has others.
 TEST_F(GuessLabels, AgreeWithTheTruthOfBuiltInScenes) {
-  const std::vector<Case> cases = {{"one-weekend", {}},
-                                   {"cornell", {"--load-bytes", "16"}},
-                                   {"one-weekend", {"--stack-entries", "2"}},
-                                   {"cornell", {"--stack-entries", "1", "--layout", "compressed-wide-8"}},
-                                   {"statue", {"--warp-traversal", "if-if", "--layout", "binary"}},
-                                   {"hall", {"--model", "ser"}},
-                                   {"cornell", {"--model", "wavefront"}},
-                                   // Its payload of two words looks like a stack, and misleads about the records.
-                                   {"hall", {"--payload-bytes", "8"}}};
+  const std::vector<SetUpOfScene> cases = {
+      {"one-weekend", {}},
+      {"cornell", {"--load-bytes", "16"}},
+      {"one-weekend", {"--stack-entries", "2"}},
+      {"cornell", {"--stack-entries", "1", "--layout", "compressed-wide-8"}},
+      {"statue", {"--warp-traversal", "if-if", "--layout", "binary"}},
+      {"hall", {"--model", "ser"}},
+      {"cornell", {"--model", "wavefront"}},
+      // Its payload of two words looks like a stack, and misleads about the records.
+      {"hall", {"--payload-bytes", "8"}}};
   std::map<std::string, std::uint64_t> right, all;
-  for (const Case& one : cases) {
+  for (const SetUpOfScene& one : cases) {
     SCOPED_TRACE(std::string(one.scene) + (one.options.empty() ? "" : " " + one.options[0]));
     std::vector<std::string> truth;
     const json result = guess(one, truth);
