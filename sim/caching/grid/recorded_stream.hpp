@@ -2,8 +2,8 @@
 //
 // Contract: transactions in the order of issue, with their SM (sim/memory/streams/transactions.hpp); 16 bytes each,
 // linear in the trace. The recorder holds one part that doubles up to kPart, then parts of kPart until `finish`, which
-// frees each part as it is joined: the peak is the stream and one part. `write`/`read`: the form in the store, little-endian, with a version, counts and
-// a checksum, all checked before use; Input names the fault.
+// frees each part as it is joined: the peak is the stream and one part. `write`/`read`: the form in the store,
+// little-endian, with a version, counts and a checksum, all checked before use; Input names the fault.
 #pragma once
 
 #include <cstddef>

@@ -68,8 +68,8 @@ void require_regrouping(const Settings& complete, bool memory) {
   const std::string who = file.empty() ? "scheduler model" : "schedule";
   const std::string source = file.empty() ? "model '" + model + "'" : "schedule '" + file + "'";
   if (memory) {
-    throw Error(ErrorKind::Usage, {fmt::format("a memory trace has no threads that a {} could regroup", who), place, source,
-                                   "plain, and no file", "leave it out, or give a trace of a launch (.rrt)"});
+    throw Error(ErrorKind::Usage, {fmt::format("a memory trace has no threads that a {} could regroup", who), place,
+                                   source, "plain, and no file", "leave it out, or give a trace of a launch (.rrt)"});
   }
   if (file.empty()) {
     require_warps(model, place);
