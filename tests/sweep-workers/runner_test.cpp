@@ -498,7 +498,7 @@ trace = "t.rrt"
   };
   MadeUp made_up;
   Work work = made_up.work();
-  work.input_hash = [](const experiment::Settings&) { return "0123"; };
+  work.input_hash = [](const experiment::Settings&) { return "00112233445566778899aabbccddeeff"; };
   const auto run_it = [&](const std::string& name) {
     const Plan made = plan();
     ResultsWriter results(folder_ / name, about_of(made), false);

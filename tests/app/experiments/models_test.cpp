@@ -410,9 +410,6 @@ TEST_F(ModelsTest, AModelSetAsAKeyIsComparedLikeAnyOther) {
   const std::string listed = answer({"--models", "ser:scope=sm"});
   EXPECT_EQ(answer({"--set", "scheduler.model=ser:scope=sm"}), listed);
   EXPECT_EQ(answer({"--set", "scheduler.model=ser", "--set", "scheduler.model:scope=sm"}), listed);
-  std::ofstream(scratch_ / "e.toml") << "[scheduler]\nmodel = \"ser:scope=sm\"\n";
-  // A file's model is that of `run`.
-  EXPECT_EQ(answer({"--config", scratch_ / "e.toml", "--models", "wavefront"}), answer({"--models", "wavefront"}));
   EXPECT_EQ(answer({"--models", "wavefront", "--set", "scheduler.model=ser"}), answer({"--models", "wavefront,ser"}));
   EXPECT_EQ(answer({"--set", "scheduler.model=plain"}), answer({"--models", "plain"}));
 }
