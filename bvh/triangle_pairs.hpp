@@ -3,13 +3,13 @@
 // Contract: `pair_triangles` looks at the active triangles of each geometry of a bottom-level structure in their order.
 // A window holds up to 32 that have no partner yet; the first of a full window (at the end: of what is left) takes the
 // first other one in the window with which it shares an edge, and both leave; without one it leaves alone. Triangles of
-// one geometry only are paired, so that a pair has one opacity. Edges are shared if their vertex indices are: equal
-// positions do not count. A pair's first triangle has the lower number, and their numbers differ by less than 0xFFFF.
-// `shared_edge` finds each corner of b in a (3: not there), if at most one is missing and the others are two different
-// corners of a; triangles with two equal corners share no edge by them. `name_pairs` puts the numbers of both triangles
-// into the leaves of a tree over pairs, in place of the first one's. Deterministic; O(32 triangles), parallel over
-// geometries. Source: quadifier.h of Embree 4's builder for Intel's hardware (kernels/rthwif/rtbuild), which also takes
-// triangles without area.
+// one geometry only are paired, so that a pair has one opacity. An edge is shared if the vertex indices are equal;
+// equal positions do not count. A pair's first triangle has the lower number, and their numbers differ by less than
+// 0xFFFF. `shared_edge` finds each corner of b in a (3: not there), if at most one is missing and the others are two
+// different corners of a; triangles with two equal corners share no edge by them. `name_pairs` puts the numbers of both
+// triangles into the leaves of a tree over pairs, in place of the first one's. Deterministic; O(32 triangles), parallel
+// over geometries. Source: quadifier.h of Embree 4's builder for Intel's hardware (kernels/rthwif/rtbuild), which also
+// takes triangles without area.
 #pragma once
 
 #include <array>

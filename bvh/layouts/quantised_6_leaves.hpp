@@ -11,8 +11,9 @@
 //   |    |            |             | 20–21 its corners j0, j1, j2 among the vertices; 22 last of the leaf (1)  |
 //   | 16 | vertices   | float[4][3] | the first triangle's; then the second's corner that is not among them     |
 //
-// A triangle alone has a distance and j0, j1, j2 of 0, and its third vertex twice; so has a second triangle that names
-// the first one's vertices again the third one twice. A procedural leaf (64 bytes) is a box primitive:
+// A single triangle has 0 for the second's number and corners, and its third vertex twice. The third vertex is there
+// twice, too, where all corners of the second triangle are vertices of the first. A procedural leaf (64 bytes) is a box
+// primitive:
 //
 //   | at | field      | type    | meaning                                                                       |
 //   | -- | ---------- | ------- | ----------------------------------------------------------------------------- |

@@ -1,12 +1,13 @@
 // How a program uses the allocations of a memory trace: what their labels can be guessed from (label_guess.hpp).
 //
-// Contract: counts over accesses of lanes, allocation by allocation, in the order of the records. A lane's *step* goes
-// from its access before (of the same warp and SM) to this one. A *piece* is a row of accesses of a lane, each where
-// the one before ended: a record that is read by several loads is one piece. Accesses outside every allocation are not
-// counted, and break steps and pieces. Memory: the state of the warps that are active (at most kWarps, after which all
-// are forgotten: steps are lost, counts are not); of allocations with stores a bit a byte stored, and of those with
-// 4-byte stores the size of what is stored, both at most for the first kMarkedBytes (beyond them stores count as
-// repeated, and loads as of the own warp). O(1) a lane.
+// Contract: counts over accesses of lanes, allocation by allocation, in the order of the records. A *step* is a lane's
+// way from one access to its next (of the same warp and SM). A *visit* begins with a step from another allocation, or
+// with the lane's first access. A *piece* is a sequence of accesses of a lane, each of which begins where the one
+// before ended: a record that several loads read is one piece. Accesses outside every allocation are not counted, and
+// break steps and pieces. Memory: the state of active warps (at most kWarps, after which all are forgotten: steps are
+// lost, counts are not); of allocations with stores a bit for each byte stored, and of those with 4-byte stores 4 bytes
+// for each word stored, both at most for the first kMarkedBytes (beyond them stores count as repeated, and loads as
+// those of the warp that stored). O(1) a lane.
 #pragma once
 
 #include <array>

@@ -1,24 +1,29 @@
 // Suggested kinds of data for allocations without a label, from their traffic.
 //
 // Contract: rules about how ray tracing uses its arrays, written for while-while kernels that traverse in software; a
-// suggestion has a reason and a confidence. The confidence is the share of the allocation's accesses (or steps) that do
-// as the rule says, halved where fewer than kFewAccesses were seen: an order of trust, no probability. Allocations with
-// a label keep it, and help to tell their neighbours. Rules, first match first:
+// suggestion has a reason and a confidence. The confidence is the share of the allocation's accesses (or steps) that
+// fit the rule, halved where fewer than kFewAccesses were seen: it ranks suggestions and is no probability. Allocations
+// with a label keep it, and rules for others use it. The first rule that fits decides (visits and steps:
+// allocation_traffic.hpp):
 //   stores alone, each byte once                            frame buffer
-//   4-byte words that other warps load than stored them,
-//   as the first thing that they do                          state
-//   4-byte words, loaded and stored: three loads in a row
-//   or more                                                  payload; else stack
-//   loads alone; a lane reads three, then goes on, and
-//   enters from one other array                             vertex, and that array index
-//   loads alone of 24 bytes                                  box
-//   loads alone; lanes go from here to payloads, the frame
-//   buffer, states or shader records                         shader record
-//   … to indices or boxes, or stay here                      node
-//   … half of them to nodes                                  instance
-//   … come from instances, go to some, or to the stack       node
-// What no rule fits stays `other`. Neither textures nor materials have a rule. A payload of one or two words looks like
-// a stack. O(allocations · neighbours).
+//   4-byte words, loaded and stored; other warps load them
+//   than stored them, often as their first accesses          state
+//   4-byte words, loaded and stored; three loads in a row
+//   or more                                                  payload
+//   4-byte words, loaded and stored, at the own lane's
+//   places, or loaded by the warp that stored them           stack
+//   loads alone, three a visit; visits come from one other
+//   allocation                                               vertex, and that one index
+//   loads alone, of 24 bytes                                 box
+//   loads alone; lanes go on to payloads, states, the frame
+//   buffer or other shader records                           shader record
+//   loads alone; several records a visit, or lanes go on to
+//   indices or boxes                                         node
+//   loads alone; half of the lanes or more go on to nodes    instance
+//   loads alone; lanes come from instances, or go on to
+//   instances or to the stack                                node
+// Other allocations stay `other`: textures and materials have no rule. A payload of one or two words looks like a
+// stack. O(allocations · neighbours).
 #pragma once
 
 #include <cstdint>

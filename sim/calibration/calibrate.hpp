@@ -12,7 +12,7 @@
 // as shares of the root mean square of the measured values. The result does not depend on threads, device and store.
 //
 // Errors: Usage for fewer rows to fit than keys, a column that sets a fitted key, a key on which no result to fit
-// depends because no stage reads it, a measured value of 0 or less with Ratio, and what the options say; Missing for a
+// depends because no stage reads it, a measured value of 0 or less with Ratio, and too few evaluations; Missing for a
 // row whose experiment does not have the metric.
 #pragma once
 

@@ -417,7 +417,7 @@ class Reader {
     for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
       const std::uint8_t moves = columns_.state[place_of_[segment]];
       if (moves > 1) {
-        fail(at("/places/state", place_of_[segment]), "a switch is neither on nor off", fmt::format("{}", moves),
+        fail(at("/places/state", place_of_[segment]), "the value is neither 0 nor 1", fmt::format("{}", moves),
              "0 or 1");
       }
       result_.state_moves[segment] = moves;

@@ -3,8 +3,8 @@
 // Contract: `read_schedule` gives the launch regrouped as the file says. The file is not trusted: it must be for this
 // trace, launch, warp size and number of SMs; every event of the launch is in one segment, every segment at one place;
 // segments begin with warp events; all SMs exist. With placement "warps" a warp must follow all warps that it waits
-// for; with "units" a thread's segments lie in ascending rounds of one unit. So every schedule that is accepted comes
-// to its end. Charges of the result hold the withheld SMs alone. O(events), memory linear in segments and places;
+// for; with "units" a thread's segments lie in ascending rounds of one unit. So in every accepted schedule all
+// warps run. Of the result's charges the withheld SMs alone are set. O(events), memory linear in segments and places;
 // nothing is allocated beyond what the launch can need. Errors: Input, with file, dataset and row, what was found and
 // what is expected; Resource as trace::load.
 #pragma once

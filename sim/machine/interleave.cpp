@@ -37,7 +37,7 @@ void check_latencies(const Machine& machine) {
   }
 }
 
-/// Likewise.
+/// As check_latencies, with memory time's rates.
 void check_rates(const Machine& machine) {
   const std::pair<const char*, double> rates[] = {{"issue_per_cycle", machine.issue_per_cycle},
                                                   {"rt_steps_per_cycle", machine.rt_steps_per_cycle},

@@ -33,16 +33,16 @@
 // bandwidth, and the result splits all cycles. What changes:
 //   rows       A warp does a row of work before each instruction and after the last (warp_work.hpp; its parts and their
 //              times: interleaving/work_rules.hpp). The first row begins after the warp's `start_delay`, the others
-//              when the last instruction has completed; compute_cycles come behind a row. After its last row the warp
-//              ends. An item whose rows take no time ends immediately. Wakes are handled in the order of slots, then
-//              starts.
+//              when the instruction before them has completed; compute_cycles are the last part of a row. After its
+//              last row the warp ends. An item whose rows take no time ends immediately. In a cycle, warps that wait
+//              for it go on in the order of slots; then warps start.
 //   groups     An instruction whose row `follows` is ready in the cycle after the last transaction of the one before.
-//              Both are a group, which completes as one.
+//              An instruction and those that follow it are a group, which completes as one.
 //   bandwidth  A miss waits until the L2 has served the bytes of earlier misses and stores; sectors that the L2 lacks
 //              then wait in the same way for memory. The wait comes on top of the latency (memory_bandwidth.hpp).
-//   states     A resident warp is in one state in every cycle (WarpWait). A group is in LoadUnit from ready until its
-//              last transaction has issued, then in that of its farthest data until it completes: Dram, L2, Merged, or
-//              L1, which stores are too.
+//   states     A resident warp is in one state in every cycle (WarpWait). While its group is ready and not all
+//              transactions have issued, the state is LoadUnit; from then until the group completes, it is that of the
+//              farthest data: Dram, L2, Merged, or L1 (also stores).
 //
 // The sink gets blocks by cycle, then SM; flags of loads give their outcome (transactions.hpp). `raw` gets each
 // instruction when its first transaction issues, `warp` being the item. Deterministic: the same plan, machine,
@@ -115,7 +115,7 @@ struct InterleaveResult {
   // Where transactions of loads were served.
   std::uint64_t l1_hits = 0, merged = 0, l2_hits = 0, dram = 0;
   std::vector<std::uint64_t> sm_instructions;  ///< by SM
-  std::vector<std::uint64_t> sm_last_cycle;    ///< by SM: the same
+  std::vector<std::uint64_t> sm_last_cycle;    ///< by SM: until its last instruction has completed, or warp ended
   std::uint64_t stalled_cycles = 0;            ///< SM-cycles in which a load unit waited for a free outstanding miss
   std::string warp_scheduler;                  ///< resolved spec
   MemoryTime time;                             ///< with `work`

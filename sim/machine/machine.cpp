@@ -38,11 +38,11 @@ constexpr std::array kFields = {
     MachineField{"rt_steps_per_cycle", &Machine::rt_steps_per_cycle, 1e-3, 1e3, "visits",
                  "Node and leaf visits that an SM's ray-tracing unit starts per cycle, over all lanes"},
     MachineField{"rt_boxes_per_cycle", &Machine::rt_boxes_per_cycle, 0, 1e3, "boxes",
-                 "Child boxes that the unit tests per cycle; 0: not known, the rate of all visits counts"},
+                 "Child boxes that the ray-tracing unit tests per cycle; 0: not known, rt_steps_per_cycle is the rate"},
     MachineField{
         "rt_triangles_per_cycle", &Machine::rt_triangles_per_cycle, 0, 1e3, "triangles",
-        "Triangles and other contents of leaves that it tests per cycle; given with rt_boxes_per_cycle, or not at "
-        "all"},
+        "Triangles and other contents of leaves that the unit tests per cycle; given with rt_boxes_per_cycle, or not "
+        "at all"},
     MachineField{"rt_rays", &Machine::rt_rays, 0, 1 << 20, "rays",
                  "Maximum rays in flight in an SM's ray-tracing unit; 0: no limit"},
     MachineField{"rt_step_latency_cycles", &Machine::rt_step_latency_cycles, 0, 1e6, "cycles",

@@ -33,11 +33,11 @@ struct Machine {
   std::uint32_t resident_warps = 48;   ///< limit of an SM
   std::uint32_t registers = 65536;     ///< 32-bit, of an SM
   double issue_per_cycle = 4;          ///< warp instructions that an SM starts per cycle
-  std::uint32_t issue_partitions = 4;  ///< of an SM: each starts its part of them for its own warps
+  std::uint32_t issue_partitions = 4;  ///< of an SM: each starts its part of the instructions, for its own warps
   double clock_mhz = 1500;             ///< under load
   double rt_steps_per_cycle = 1;  ///< node visits (one wide node's boxes, or one leaf) that an SM's ray-tracing unit
                                   ///< starts per cycle, summed over its lanes
-  double rt_boxes_per_cycle = 0;  ///< child boxes that the unit tests per cycle; 0: not known, visits count
+  double rt_boxes_per_cycle = 0;  ///< child boxes that the unit tests per cycle; 0: unknown, rt_steps_per_cycle is used
   double rt_triangles_per_cycle = 0;     ///< contents of leaves; given with the boxes, or not at all
   std::uint32_t rt_rays = 0;             ///< in flight in the unit at most; 0: no limit
   bool software_traversal = false;       ///< no such unit: visits take issue slots, at that rate with all lanes busy

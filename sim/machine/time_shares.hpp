@@ -1,8 +1,8 @@
-// Memory time as shares: what the SMs' cycles went into, how busy each resource was, and which one bounds the launch.
+// Memory time as shares: parts of the SM-cycles, busy shares of resources, and the resource that bounds the launch.
 //
 // Contract: `parts` are shares of all SM-cycles and sum to 1: an SM's busy cycles are divided in proportion to the
-// states of its warps. `busy` are cycles of service by cycles in which the resource could serve; of outstanding misses,
-// the SM-cycles in which a load unit waited for a free one. The bound is the busiest resource (ties: the first). A
+// states of its warps. `busy` are cycles of service over the resource's cycles; of outstanding misses, the share of
+// SM-cycles in which a load unit waited for a free one. The bound is the busiest resource (ties: the first). A
 // launch without cycles has parts of 0. O(SMs).
 #pragma once
 

@@ -248,7 +248,7 @@ void add_scheduler(List& list) {
   list.spec("scheduler.model", "plain", scheduler::SchedulerModel::kModelKind, kModel | kRegroup, "Scheduler model")
       .flag("--model", kSchedulers);
   list.text("scheduler.file", "", kRegroup,
-            "Schedule from a file in place of a scheduler model: who runs with whom, and where")
+            "Schedule from a file in place of a scheduler model: which segments run together, and where")
       .path()
       .flag("--schedule-file", kSchedulers, "FILE");
   list.text("scheduler.hints", "", kModel | kRegroup, "Coherence hints: NAME:BITS=FORMULA")
@@ -299,8 +299,8 @@ void add_stream(List& list) {
              "Cycles that a warp computes between two of its accesses")
       .flag("--compute-cycles", kMachines);
   list.text("schedule.time", "accesses", kStream,
-            "What takes time between the warps' accesses: nothing but compute_cycles (accesses), or tests, shader "
-            "calls, exchanges and bandwidth too (memory, for the output time)")
+            "What takes time: latencies of accesses and compute_cycles (accesses); or traversal tests, shader calls, "
+            "exchanges and bandwidth too (memory, which the output time needs)")
       .choices({"accesses", "memory"})
       .flag("--time", kMachines);
   list.whole("stream.stack_entries", defaults.stack_entries, "entries", 0, kMaxStackEntries, kStream,

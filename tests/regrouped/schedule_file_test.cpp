@@ -181,7 +181,7 @@ TEST_F(ScheduleFile, SegmentsThatAreNotThoseOfTheLaunch) {
   EXPECT_THAT(column("places/thread", {0, 1, 2, 2, 3, 1, 0, 2}),
               AllOf(HasSubstr("/places/thread[3]"), HasSubstr("found 2; expected 3")));
   EXPECT_THAT(column("places/state", {1, 0, 0, 0, 1, 0, 1, 0}), HasSubstr("before its first segment"));
-  EXPECT_THAT(column("places/state", {0, 0, 0, 0, 2, 0, 1, 0}), HasSubstr("neither on nor off"));
+  EXPECT_THAT(column("places/state", {0, 0, 0, 0, 2, 0, 1, 0}), HasSubstr("neither 0 nor 1"));
 }
 
 TEST_F(ScheduleFile, ThreadsThatAreMissing) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how long a GPU's traversal takes with its rays in different orders, for memory time to be held against.
+"""Measures how long a GPU's traversal takes with its rays in different orders, to compare memory time with.
 
   measure_time.py BIN WORK NAME=TRACE.rrt ...
 

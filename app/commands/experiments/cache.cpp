@@ -454,7 +454,7 @@ void declare(CLI::App& command, CacheArguments& options) {
       ->group("Output");
   command
       .add_flag("--evictions", options.evictions,
-                "Also who evicted what was missed: kinds of data against kinds of data")
+                "Also misses by the kind of data that missed and the kind whose access evicted the line")
       ->group("Output");
   command
       .add_flag(

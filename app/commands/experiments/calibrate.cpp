@@ -156,7 +156,7 @@ void declare(CLI::App& command, CalibrateArguments& options) {
   add_plain(command, "--hold-out", options.held_out, "ROW",
             "Predict this row (a name, or a number from 1) instead of fitting it; may be repeated", kFitGroup)
       ->allow_extra_args(false);
-  add_value(command, "--max-evaluations", options.evaluations, "N", "Try at most so many values of the keys",
+  add_value(command, "--max-evaluations", options.evaluations, "N", "Evaluate the fitted rows at most so many times",
             kFitGroup);
   add_plain(command, "--config", options.config, "FILE", "Experiment (TOML) that all rows share", "Experiment");
   add_plain(command, "--set", options.assignments, "KEY=VALUE",

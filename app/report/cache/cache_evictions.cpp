@@ -142,9 +142,9 @@ std::vector<pictures::Chart> eviction_charts(const CacheResult& result) {
     const std::vector<std::size_t> reasons = reasons_of({&matrix});
     std::ranges::reverse(kinds);  // the first kind is the top row
     pictures::GridPlot plot;
-    plot.title = fmt::format("{}: who evicted what was missed", kLevelNames[level]);
+    plot.title = fmt::format("{}: misses by the kind of data that evicted the line", kLevelNames[level]);
     plot.note = fmt::format("{} that are no first accesses, in percent.", counted(all, "miss", "misses"));
-    plot.x_title = "why the line, or its sectors, were not there: the kind of data whose access evicted it";
+    plot.x_title = "reason of the miss: the kind of data whose access evicted the line, or another";
     plot.y_title = "kind of data that missed";
     plot.x_names = true;
     plot.unit = "of the level's misses (%)";

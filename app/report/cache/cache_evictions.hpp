@@ -1,4 +1,4 @@
-// Who evicted the lines that were missed: tables and heat maps (`rayreplay cache --evictions`).
+// Misses by the kind of data that evicted the line: tables and heat maps (`rayreplay cache --evictions`).
 //
 // Contract: misses that are no first accesses, by the kind of data of the access that missed and by the reason
 // (sim/memory/results/evictions.hpp), summed over a level's caches. Empty tables and no maps unless wanted. Keys:

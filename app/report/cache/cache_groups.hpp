@@ -3,19 +3,18 @@
 // Contract: sums over requests, as by element (sim/memory/results/sums.hpp), of a launch. Groups of a division (`by`)
 // do not overlap:
 //   top depth, bottom depth   nodes and leaf blocks by their depth below the root of their tree
-//   pixels                    triangles by the pixels that they would cover if nothing hid them: their solid angle,
-//   seen
-//                             from the camera, over a pixel's (Van Oosterom and Strackee, IEEE TBME 1983); octaves
-//   facing                    triangles by the angle between normal and view at their centre: up to 60 degrees `front`
-//   or
-//                             `back`, else `front-slanted` or `back-slanted`. The front is where corners turn
-//                             counter-clockwise
+//   pixels                    triangles by the number of pixels that they would cover if nothing hid them, in octaves:
+//                             their solid angle from the camera over a pixel's (Van Oosterom and Strackee, IEEE TBME
+//                             1983)
+//   facing                    triangles by the angle between normal and view direction at their centre: `front` or
+//                             `back` up to 60 degrees, else `front-slanted` or `back-slanted`. On the front side
+//                             corners turn counter-clockwise
 // The camera is the mean origin of the first rays of the frame's corners; a pixel's solid angle is that between those
-// rays over the pixels. Both are those of a pinhole camera; other cameras give nonsense. Triangles outside the view
-// count as others do. Triangles of structures with several instances have no one size: they are the group `instanced`
-// of both divisions. Without a frame of two rows and columns, or without rays in its corners, there are no sizes and
-// facings. O(elements + triangles) time, 48 bytes an element. Source of the questions: von Buelow et al. 2023,
-// section 6.2.
+// rays over the pixels. Both assume a pinhole camera; groups of other cameras have no meaning. Triangles outside the
+// view count as others do. Triangles of structures with several instances have several sizes: they are the group
+// `instanced` of both divisions. Without a frame of two rows and columns, or without rays in its corners, there are no
+// sizes and facings. O(elements + triangles) time, 48 bytes an element. Source of the questions: von Buelow et al.
+// 2023, section 6.2.
 #pragma once
 
 #include <cstdint>

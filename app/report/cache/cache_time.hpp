@@ -1,4 +1,4 @@
-// Memory time in the output of `rayreplay cache`: what the SMs' cycles went into, and how busy each resource was.
+// Memory time in the output of `rayreplay cache`: parts of the SM-cycles, and busy shares of resources.
 //
 // Contract: only for results with memory time (`has_time`). `cache_time_table` has a row for each part of the
 // SM-cycles, which sum to 1, then one for each resource with its busy share. Keys of the JSON: docs/surfaces.md.

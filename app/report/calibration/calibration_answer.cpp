@@ -136,7 +136,7 @@ std::string undetermined_lines(const CalibrationContext& context) {
         fmt::format("these rows hardly depend on {}: an error of 1 % in them moves it by half or more", key));
   }
   for (const std::string& key : idle) {
-    lines += answer_line(fmt::format("no fitted row changes with {} around this value: nothing is learnt of it", key));
+    lines += answer_line(fmt::format("no fitted row changes with {} around this value: the value is not fitted", key));
   }
   return lines;
 }

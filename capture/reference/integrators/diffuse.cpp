@@ -41,9 +41,10 @@ const Registry<Integrator>::Registrar kRegistrar(
     {.kind = "",
      .name = "diffuse",
      .summary = "One diffuse ray per sample, from where a camera ray hits",
-     .text = "The camera's ray is followed without being part of the launch. The ray-generation shader traces one ray "
-             "from its hit, in a cosine-distributed direction; where the camera's ray hits nothing, that ray itself. "
-             "The image shows the sky's light after one diffuse reflection.",
+     .text =
+         "The camera's ray is followed without being part of the launch. The ray-generation shader traces one ray "
+         "from its hit, in a cosine-distributed direction; where the camera's ray hits nothing, it traces that ray. "
+         "The image shows the sky's light after one diffuse reflection.",
      .source = "Aila and Laine, Understanding the Efficiency of Ray Traversal on GPUs (HPG 2009)",
      .parameters = {}},
     [](const Parameters& /*parameters*/) { return std::make_unique<DiffuseRays>(); });

@@ -51,7 +51,7 @@ struct Header {
   std::uint64_t timed_sms = 0;  ///< 0: no memory time
   std::uint64_t l2_bytes = 0;
   std::uint64_t dram_bytes = 0;
-  // Bits of numbers.
+  // Bits of doubles: a struct with padding or doubles has no unique representation.
   std::uint64_t issue_cycles = 0;
   std::uint64_t ray_unit_cycles = 0;
   std::uint64_t l2_cycles = 0;

@@ -126,12 +126,13 @@ constexpr StageCode kCode = {
     .uses_key = uses_key,
 };
 
-const StageRegistrar kRegistrar({.name = "regrouping",
-                                 .text = "The launch's warps under the scheduler model: who runs with whom, and where",
-                                 .position = 55,
-                                 .takes = {"input", "assignment"},
-                                 .takes_if = {{"structure", "scheduler.replay_steps"}}},
-                                &kCode);
+const StageRegistrar kRegistrar(
+    {.name = "regrouping",
+     .text = "The launch's warps under the scheduler model: which segments run together, and where",
+     .position = 55,
+     .takes = {"input", "assignment"},
+     .takes_if = {{"structure", "scheduler.replay_steps"}}},
+    &kCode);
 
 }  // namespace
 }  // namespace rayreplay::experiment

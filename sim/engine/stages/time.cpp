@@ -1,4 +1,4 @@
-// Stage "time": cycles of a launch in memory time, and what they go into (sim/machine/time_shares.hpp).
+// Stage "time": cycles of a launch in memory time, and their parts (sim/machine/time_shares.hpp).
 #include <array>
 #include <span>
 #include <string>
@@ -62,7 +62,7 @@ constexpr StageCode kCode = {
 
 const StageRegistrar kRegistrar(
     {.name = "time",
-     .text = "The launch in memory time: cycles, what they go into, and how busy each resource is",
+     .text = "The launch in memory time: cycles, their parts, and how busy each resource is",
      .position = 75,
      .takes = {"stream"},
      .metrics =
@@ -74,21 +74,21 @@ const StageRegistrar kRegistrar(
              {"time_traversal_share", "", "share", "SM-cycles in which warps test boxes and primitives", Goal::None},
              {"time_load_unit_share", "", "share", "SM-cycles in which warps wait for the load unit", Goal::Less},
              {"time_l1_share", "", "share", "SM-cycles in which warps wait for L1 hits and stores", Goal::None},
-             {"time_merged_share", "", "share", "SM-cycles in which warps wait for misses of others", Goal::Less},
+             {"time_merged_share", "", "share", "SM-cycles in which warps wait for misses of other warps", Goal::Less},
              {"time_l2_share", "", "share", "SM-cycles in which warps wait for the L2", Goal::Less},
              {"time_dram_share", "", "share", "SM-cycles in which warps wait for DRAM", Goal::Less},
              {"time_barrier_share", "", "share", "SM-cycles without warps before the SM's last one ends", Goal::Less},
-             {"time_idle_share", "", "share", "SM-cycles after the SM's last warp", Goal::Less},
-             {"time_resident_warps", "", "warps", "Warps of an SM, mean over all SM-cycles", Goal::None},
+             {"time_idle_share", "", "share", "SM-cycles after the end of the SM's last warp", Goal::Less},
+             {"time_resident_warps", "", "warps", "Resident warps of an SM, mean over all SM-cycles", Goal::None},
              {"time_l2_bytes", "", "bytes", "Bytes that the L2 served", Goal::Less},
              {"time_dram_bytes", "", "bytes", "Bytes that DRAM served", Goal::Less},
              {"time_issue_busy", "", "share", "Issue slots taken", Goal::None},
-             {"time_ray_unit_busy", "", "share", "Time in which ray-tracing units test", Goal::None},
+             {"time_ray_unit_busy", "", "share", "Time of ray-tracing units taken by tests", Goal::None},
              {"time_l2_busy", "", "share", "L2 bandwidth taken", Goal::None},
              {"time_dram_busy", "", "share", "DRAM bandwidth taken", Goal::None},
-             {"time_stalled_share", "", "share", "SM-cycles in which a load unit waits for an outstanding miss",
+             {"time_stalled_share", "", "share", "SM-cycles in which a load unit waits for a free outstanding miss",
               Goal::Less},
-             {"time_bound_busy", "", "share", "Busy share of the busiest of these five", Goal::None},
+             {"time_bound_busy", "", "share", "Busy share of the busiest of these five resources", Goal::None},
          },
      .rank = 6,
      .unit_shares = "stream",

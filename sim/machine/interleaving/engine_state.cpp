@@ -191,7 +191,7 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   return false;
 }
 
-/// Each miss's own waiter is the first one with its number.
+/// Of the waiters with a miss's number, the first is the access that missed; later ones merged.
 void EngineState::settle_states(const SmUnit& unit) {
   std::uint32_t next_miss = 0;
   for (const SmUnit::Waiter& waiter : unit.waiters) {

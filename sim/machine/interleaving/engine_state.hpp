@@ -75,7 +75,7 @@ class EngineState {
     unit.release = unit.free_slots.any() ? call_.dispatcher.next_release(unit.sm, cycle) : SmUnit::kNever;
   }
 
-  /// It has no more instructions.
+  /// The warp has no more instructions.
   [[nodiscard]] bool has_ended(const SmUnit& unit, std::uint32_t slot) const {
     const WarpState& one = warps_[unit.sm * resident_ + slot];
     return one.next == one.end;

@@ -19,8 +19,8 @@ enum class WorkPart : std::uint8_t { Tests, Shader, Rays, Compute, Access };
 /// A resident warp's progress in its work.
 struct WarpProgress {
   const memory::WarpWork* row = nullptr;  ///< before its next instruction, or after the last
-  std::uint64_t since = 0;                ///< its group is ready since; or it waits for the ray-tracing unit since
-  std::uint64_t issued = 0;               ///< cycle of its group's last transaction so far
+  std::uint64_t since = 0;   ///< cycle in which its group became ready, or its wait for the ray-tracing unit began
+  std::uint64_t issued = 0;  ///< cycle of its group's last transaction so far
   WorkPart part = WorkPart::Tests;
   WarpWait served = WarpWait::L1;  ///< where its group's data comes from: the farthest so far
   bool started = false;            ///< an instruction has issued

@@ -5,10 +5,11 @@
 //   tests      They take a turn of the SM's ray-tracing unit: boxes / rt_boxes_per_cycle + triangles /
 //              rt_triangles_per_cycle cycles, or visits / rt_steps_per_cycle where these rates are 0: the further
 //              contents of a leaf are no visits, and take no time then. They end the test latency after their turn:
-//              rt_step_latency_cycles without l1_latency_cycles, because the load of a step is an access. With
-//              software traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle instructions for each row
-//              with visits: all lanes run, whichever are active. State Traversal.
-//   rays end   The unit has so many fewer.
+//              rt_step_latency_cycles less l1_latency_cycles, because the load of a step is an access. With software
+//              traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle instructions of the warp's issue
+//              partition for each row with visits, however many lanes are active; they end no earlier than the test
+//              latency after they began. State Traversal.
+//   rays end   The rays leave the unit; no time.
 //   shader     Instructions take a turn of the warp's issue partition (slot mod issue_partitions), which starts
 //              issue_per_cycle / issue_partitions a cycle. They end with it, but no earlier than their latency after it
 //              began. State Issue.
@@ -16,8 +17,8 @@
 //              when the unit is empty: in each cycle after all wakes and starts, before the load unit. State Traversal.
 //              Without a limit or a unit nobody queues.
 //   compute    compute_cycles between two instructions. State Issue.
-// Turns are taken in the order of arrival (server.hpp). A part that takes a turn ends in the first whole cycle that is
-// not too early, t + 1 at least. O(1), and O(log resident warps) for a part that takes time.
+// Turns are taken in the order of arrival (server.hpp). A part that takes a turn ends in the first whole cycle in which
+// it is done, t + 1 at least. O(1), and O(log resident warps) for a part that takes time.
 #pragma once
 
 #include <cstdint>

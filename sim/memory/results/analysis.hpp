@@ -25,10 +25,10 @@
 // With an `accelerator` that has a device the distances of an exact engine, whichever it is, come from there
 // (reuse/reuse_stacks.hpp), for many transactions at a time; the caches themselves stay on the processor.
 //
-// `histograms` adds reuse distances of parts of the stream. Accesses by kind of data and by window are divided: for
-// each level the parts' sum is `histogram`, bin by bin. Elements count requests by octave (element_distances.hpp);
-// their sum is `request_distances`. `evictions` adds the reasons of misses that are no first accesses (evictions.hpp);
-// without it nothing is recorded.
+// `histograms` adds reuse distances of parts of the stream. Kinds of data, and windows, divide the accesses: for each
+// level the sum of the parts' histograms is `histogram`, bin by bin. Distances by element count requests by octave
+// (element_distances.hpp); their sum is `request_distances`. `evictions` adds the reasons of misses that are no first
+// accesses (evictions.hpp).
 //
 // Parallel over SMs, and the L2 in parallel with the L1s of the next transactions; the result is the same for any
 // number of threads. `take` and `finish` call `take_elements`. Memory: the caches, the reuse stacks, 48 bytes an
@@ -38,12 +38,11 @@
 // (`filled`, `written`) always come from the level's own model.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
-// requests), more than kMaxPixels pixels, windows beyond 2^24 / `sms`, or histograms of more than kMaxHistogramWindows.
-// Usage for invalid geometries and specs, an
-// L1 line that is not the coalescer's, an L2 line smaller than the transactions' sectors, a model that needs distances
-// with a sampling engine, histograms without distances or (by element) without elements, evictions of a model that is
-// not exact, limits that do not ascend. Internal for streams that break the contract of transactions.hpp
-// or contain SMs, elements or threads outside the options.
+// requests), more than kMaxPixels pixels, windows beyond 2^24 / `sms`, or histograms of more than kMaxHistogramWindows
+// windows. Usage for invalid geometries and specs, an L1 line that is not the coalescer's, an L2 line smaller than the
+// transactions' sectors, a model that needs distances with a sampling engine, histograms without distances or (by
+// element) without elements, evictions of a model that is not exact, limits that do not ascend. Internal for streams
+// that break the contract of transactions.hpp or contain SMs, elements or threads outside the options.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Who evicted the lines that an exact cache misses.
+// The kinds of data that evicted the lines that an exact cache misses.
 //
 // Contract: a miss that is no first access of its line in this cache has one reason: the access that evicted the line
 // before, named by its kind of data; or the line is there without all sectors (kSectorsMissing); or the cache never
@@ -37,8 +37,8 @@ inline void merge(EvictionMatrix& into, const EvictionMatrix& other) {
   }
 }
 
-/// Of one cache. Misses and evictions come in the order of the cache's accesses; an access that misses and evicts is
-/// told first as a miss.
+/// Of one cache. Misses and evictions come in the order of the cache's accesses; of an access that misses and evicts,
+/// the miss comes first.
 class EvictionLog {
  public:
   /// The line is not in the cache.

@@ -2,7 +2,7 @@
 //
 // Contract: rays have two numbers: *places* in `observed`, ordered by thread, and *rows* in execution order: item by
 // item, the k-th rays of its segments together. These k-th rays are a *group*. Deterministic. O(rays and events of the
-// items). Whatever the maker is given must outlive it.
+// items). What the maker is given must outlive the maker.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ template <class T>
 std::uint64_t bytes_of(const std::vector<T>& rows) {
   return rows.capacity() * sizeof(T);
 }
-/// Includes the logs from which it is built.
+/// While the logs of parts are joined, they exist beside the result: twice its bytes.
 std::uint64_t bytes_of(const WarpTraceResult& traced) {
   constexpr std::uint64_t kCopies = 2;
   return kCopies * (bytes_of(traced.steps) + bytes_of(traced.tests) + bytes_of(traced.ray) +

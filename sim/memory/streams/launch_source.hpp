@@ -21,9 +21,9 @@
 // (sim/machine/work_distribution.hpp), so their `warps`, `queue` and `threshold` have no effect here.
 //
 // With `work` streams say what a warp does between its instructions (warp_work.hpp): the tests of traversal steps, rays
-// that enter and leave the ray-tracing unit, and the instructions of shader calls, whose costs are options. Which
-// instructions follow: step_instructions.hpp, item_instructions.hpp; the pieces of an access that load_bytes cuts do.
-// Transactions are the same with and without it.
+// that enter and leave the ray-tracing unit, and the instructions of shader calls, whose costs are options. The
+// instructions that follow others are in step_instructions.hpp and item_instructions.hpp; the second and later pieces
+// of an access that load_bytes cuts follow, too. Transactions are the same with and without `work`.
 //
 // Addresses: nodes, instances, indices, vertices and boxes as in bvh::MemoryMap. After them, aligned to 256 bytes:
 // shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (at the
@@ -31,9 +31,9 @@
 // states of threads, at their homes. Stack entries beyond the first `stack_entries` of a lane are spilled: a store of 8
 // bytes for a push, a load for a pop. All arrays are allocations of the table. Candidates for which shaders decide are
 // answered as in the trace. Deterministic. Memory: structure, trace, 4 bytes a thread, 4 to 8 a segment, the requested
-// items, and for each thread a chunk before coalescing: about 16 MiB, or one larger item (chunk_room.hpp). Errors:
-// those of the structure and of the models; Missing if the trace has no scene or does not say which structure the
-// launch used; Usage for options out of range.
+// items, and for each thread of the processor a chunk before coalescing: about 16 MiB, or one larger item
+// (chunk_room.hpp). Errors: those of the structure and of the models; Missing if the trace has no scene or does not say
+// which structure the launch used; Usage for options out of range.
 #pragma once
 
 #include <cstdint>

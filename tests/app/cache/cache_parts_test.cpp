@@ -146,7 +146,7 @@ TEST_F(CachePartsTest, ReportHasFilesAndCharts) {
   ASSERT_EQ(ask({"--histograms", "kind,window=2", "--evictions", "--report", folder}).code, 0);
   const std::string page = read_bytes(folder + "/index.html");
   for (const char* title : {"L1 reuse distances by kind", "L2 reuse distances by window",
-                            "L1: who evicted what was missed", "Reuse distances by part"}) {
+                            "L1: misses by the kind of data that evicted the line", "Reuse distances by part"}) {
     EXPECT_THAT(page, HasSubstr(title));
   }
   EXPECT_THAT(read_bytes(folder + "/histograms.csv"),
@@ -154,7 +154,7 @@ TEST_F(CachePartsTest, ReportHasFilesAndCharts) {
   EXPECT_THAT(read_bytes(folder + "/evictions.csv"), testing::StartsWith("level,kind,reason,misses,share\r\n"));
   ASSERT_EQ(ask({"--report", folder, "--force"}).code, 0) << "the folder is recognised";
   EXPECT_FALSE(std::filesystem::exists(folder + "/evictions.csv"));
-  EXPECT_THAT(read_bytes(folder + "/index.html"), Not(HasSubstr("evicted what was missed")));
+  EXPECT_THAT(read_bytes(folder + "/index.html"), Not(HasSubstr("Evictions by kind of data")));
 }
 
 /// Pixels whose first ray ends at a triangle, by triangle.
