@@ -405,7 +405,7 @@ TEST_F(SweepOfTraces, ATraceThatChangedIsNamed) {
 }
 
 TEST_F(SweepOfTraces, TheTableNamesFilesAsTheSweepDoes) {
-  const std::string file = sweep_of("trace = \"t.rrt\"", R"(packing = ["identity", "random:sed=1"])");
+  const std::string file = sweep_of("trace = \"t.rrt\"", R"(order = ["linear", "captured"])");
   const std::string other = std::filesystem::relative(file).string();
   ASSERT_EQ(run_command({"sweep", file, "--store", "none", "-o", scratch_ / "a.db"}).code, 0);
   ASSERT_EQ(run_command({"sweep", other, "--store", "none", "-o", scratch_ / "b.db"}).code, 0);
