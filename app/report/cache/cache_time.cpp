@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/context/answers.hpp"
+#include "base/count_text.hpp"
 #include "base/output_file.hpp"
 #include "sim/machine/time_shares.hpp"
 
@@ -50,8 +51,8 @@ std::string cache_time_sentence(const CacheResult& result) {
     text += fmt::format("{}{} {:.1f} %", separator, machine::kTimePartNames[part], 100 * shares.parts[part]);
     separator = ", ";
   }
-  text += fmt::format("; {:.1f} of {} warps of an SM resident; busy:", shares.resident_warps,
-                      result.options.interleaving.resident_warps);
+  text += fmt::format("; {:.1f} of {} of an SM resident; busy:", shares.resident_warps,
+                      counted(result.options.interleaving.resident_warps, "warp"));
   separator = " ";
   for (std::size_t resource = 0; resource < machine::kResourcesOfTime; ++resource) {
     text += fmt::format("{}{} {:.1f} %", separator, machine::kResourceNames[resource], 100 * shares.busy[resource]);

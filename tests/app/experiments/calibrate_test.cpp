@@ -176,7 +176,7 @@ TEST_F(CalibrateTest, Faults) {
     return outcome.errors;
   };
   const std::string good = "trace,metric,value\ndivergence,model_cycles,1000\n";
-  EXPECT_THAT(refused(good, {}, 2), HasSubstr("--fit is required"));
+  EXPECT_THAT(refused(good, {}, 2), HasSubstr("an option is missing (expected --fit"));
   EXPECT_THAT(refused(good, {"--fit", "clock"}, 2), HasSubstr("unknown key of a machine"));
   EXPECT_THAT(refused(good, {"--fit", "sms", "--residual", "ration"}, 2), HasSubstr("did you mean 'ratio'?"));
   EXPECT_THAT(refused(good, {"--fit", "sms", "--set", "outputs=simt"}, 2), HasSubstr("calibrate sets this key itself"));
