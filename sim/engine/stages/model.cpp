@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "capture/trace/launch_scene.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/engine/stage_registry.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kEventBytes = 40;
 constexpr const char* kModel = "scheduler.model";
+constexpr const char* kScheduleFileKey = "scheduler.file";
 constexpr const char* kReplaySteps = "scheduler.replay_steps";
 
 std::uint64_t estimated_bytes(const Experiment& experiment) {
@@ -118,9 +120,21 @@ CompareResult compare_models(Workbench& bench, const Experiment& experiment, Com
 
 namespace {
 
+/// The output is of a scheduler model; a schedule from a file has none, and its costs are not in the file.
+void check_model(const Experiment& experiment) {
+  const Settings& settings = *experiment.settings;
+  if (const std::string& file = settings.text(kScheduleFileKey); !file.empty()) {
+    throw Error(ErrorKind::Usage,
+                {"the output model is of a scheduler model, not of a schedule from a file",
+                 place_of(settings.where(kScheduleFileKey), kScheduleFileKey), "'" + file + "'", "scheduler.model",
+                 "leave the output model out (time and cache take schedules), or leave the file out"});
+  }
+}
+
 constexpr StageCode kCode = {
     .estimate_bytes = estimated_bytes,
     .numbers = make_numbers,
+    .check = check_model,
 };
 
 const StageRegistrar kRegistrar(

@@ -60,6 +60,13 @@ TEST_F(ScheduleFileTest, RunAndSweepsTakeThemToo) {
   EXPECT_NE(metrics("scheduler.file=" + file), metrics("scheduler.model=plain"));
 }
 
+TEST_F(ScheduleFileTest, TheOutputModelTakesNone) {
+  const Outcome outcome = run_command({"run", "--set", "trace=" + trace(), "--set", "outputs=model", "--set",
+                                       "scheduler.file=" + written("ser"), "--store", "none"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("the output model is of a scheduler model"));
+}
+
 // The page's folder holds the experiment: the schedule is found from there.
 TEST_F(ScheduleFileTest, AReportsConfigurationFindsTheSchedule) {
   const std::string file = std::filesystem::relative(written("compaction")).string();
