@@ -76,7 +76,7 @@ struct LayoutTraits {
   }
 };
 
-/// What the references of a tree mean: instances, or the primitives of a bottom-level structure.
+/// The meaning of the references of a tree: instances, or the primitives of a bottom-level structure.
 struct LeafSource {
   static constexpr std::uint32_t kTop = 0xFFFF'FFFFU;
 

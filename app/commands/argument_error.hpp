@@ -1,4 +1,4 @@
-// What is wrong with a command line.
+// Faults of a command line, as errors.
 //
 // Contract: says for an error of CLI11 which option or argument is meant, what was found, what is expected, and the
 // nearest known name. `root` has parsed the command line as far as it could.

@@ -131,7 +131,7 @@ class Calibrator {
     throw Error(kind, std::move(info));
   }
 
-  /// What the model says of a row.
+  /// The model's value of a row.
   [[nodiscard]] double said(const Outcome& outcome, std::size_t row) const {
     if (outcome.failure) {
       fail(outcome.failure->kind, outcome.failure->info, row);
@@ -291,7 +291,7 @@ class Calibrator {
     }
   }
 
-  /// What a residual of 1 is of the measured values: differences count as shares of their root mean square.
+  /// The measured difference of a residual of 1: differences count as shares of their root mean square.
   [[nodiscard]] double residual_scale() const {
     if (options_->residual == Residual::Ratio) {
       return 1;

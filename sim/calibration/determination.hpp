@@ -1,4 +1,4 @@
-// What residuals say about fitted values: sensitivities, standard errors, and values that the data do not determine.
+// Certainty of fitted values, from residuals: sensitivities, standard errors, and values that the data leave open.
 //
 // Contract: from the Jacobian of the residuals by u = ln(value + offset) (least_squares.hpp), and which variables are
 // held by a bound. With the covariance C = (JᵀJ)⁻¹ of the free variables that change residuals:

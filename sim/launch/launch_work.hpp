@@ -1,4 +1,4 @@
-// What memory time needs of a launch: costs of its shader calls for access streams, and the delays of its warps'
+// Needs of memory time from a launch: costs of its shader calls for access streams, and the delays of its warps'
 // starts.
 //
 // Contract: `call_work` gives costs in the units of streams, rounded to nearest; kinds that are no warp events cost

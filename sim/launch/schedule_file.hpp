@@ -22,7 +22,7 @@ inline constexpr std::string_view kScheduleSchema = "rayreplay.schedule/2";
 inline constexpr std::string_view kPlacedByUnits = "units";
 inline constexpr std::string_view kPlacedByWarps = "warps";
 
-/// What the file must be for.
+/// The launch and machine that the file must be for.
 struct ScheduleTarget {
   std::uint32_t launch = 0;
   std::uint32_t warp_size = 32;

@@ -30,7 +30,7 @@
 // written sectors. These caches decide latencies only; hit rates of real caches come from sim/memory/results.
 //
 // With `work` the interleaving is a model of time: warps compute and traverse between their accesses, memory has
-// bandwidth, and the result splits all cycles. What changes:
+// bandwidth, and the result splits all cycles. The differences:
 //   rows       A warp does a row of work before each instruction and after the last (warp_work.hpp; its parts and their
 //              times: interleaving/work_rules.hpp). The first row begins after the warp's `start_delay`, the others
 //              when the instruction before them has completed; compute_cycles are the last part of a row. After its

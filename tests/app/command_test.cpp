@@ -314,9 +314,7 @@ TEST_F(CommandTest, CompletionOfFishKnowsTheSame) {
     }
   }
   EXPECT_GT(words, 500U);
-  if (std::system("command -v fish > /dev/null") != 0) {
-    GTEST_SKIP() << "the rest needs fish";
-  }
+  ASSERT_EQ(std::system("command -v fish > /dev/null"), 0) << "./rr setup installs fish for this test";
   const std::string script = scratch_ / "completion.fish";
   std::ofstream(script) << outcome.output << "complete -C \"$argv[1]\"\n";
   const auto offered = [&script](const std::string& text) { return completed("fish --no-config", script, text); };

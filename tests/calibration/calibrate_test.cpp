@@ -52,7 +52,7 @@ Settings common(const std::vector<std::string>& assignments) {
   return settings;
 }
 
-/// What a machine with these keys gives, as a file of measurements; each value times its factor.
+/// The values of a machine with these keys, as a file of measurements; each value times its factor.
 std::string measured_on(const std::vector<std::string>& truth, const std::vector<double>& factors = {}) {
   Evaluator evaluator({});
   std::string csv = "trace,metric,scheduler.steps_per_ray,shader_costs.closest-hit,value\n";

@@ -19,7 +19,7 @@ namespace {
 
 using namespace rayreplay::test;
 
-/// What the trace holds.
+/// The records of the trace.
 void expect_some_trace(const std::string& path) {
   const WholeTrace whole = read_whole(path);
   EXPECT_EQ(whole.header.tool, "a tool");

@@ -270,7 +270,7 @@ TEST(MemoryTimeByHand, AGroupGoesOnAcrossWindows) {
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 0, 1, 1, kMemory},
                                          Issued{101, 0, 0, 2, 1, kHit}));
   EXPECT_EQ(waits_of(played), (Waits{0, 0, 1, 50, 4, 0, 0, 50}));
-  // What follows is a hit of another window: the group still waits for memory.
+  // The next access is a hit of another window: the group still waits for memory.
   const Item hits = {{load({0}), load({1}), load({0})}, {kNothing, kNothing, kFollows}};
   EXPECT_EQ(waits_of(played_of({hits}, machine, slots(1))), (Waits{0, 0, 0, 1, 0, 0, 0, 99}));
 }

@@ -1,4 +1,4 @@
-// What warps do between accesses that nobody traced, and machines for it, drawn at random so that every rule of memory
+// Work of warps between made-up accesses, and machines for it, drawn at random so that every rule of memory
 // time is met with somewhere.
 #pragma once
 

@@ -31,7 +31,7 @@ class SlowMemory {
         result_(result),
         l2_(machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways, machine.l2_sector_bytes) {}
 
-  /// When it completes; nothing if it has to wait.
+  /// Its cycle of completion; nothing if it has to wait.
   std::optional<std::uint64_t> access(SlowL1& l1, memory::Transaction& transaction, std::uint64_t cycle) {
     const std::set<std::uint64_t> touched = words(transaction);
     if ((transaction.flags & memory::kStore) != 0) {
@@ -121,7 +121,7 @@ class SlowMemory {
     return all;
   }
 
-  /// When what is asked for returns.
+  /// The return cycle of the requested sectors.
   std::uint64_t ask_l2(const std::set<std::uint64_t>& asked, memory::Transaction& transaction, std::uint64_t cycle) {
     const std::uint64_t bytes = kWordBytes * asked.size();
     if (!l2_.exists()) {
@@ -158,7 +158,7 @@ class SlowMemory {
     }
     return std::max(later, returns);
   }
-  /// When service begins, in fractions of a cycle.
+  /// The begin of service, in fractions of a cycle.
   std::uint64_t ask_l2_server(std::uint64_t bytes, std::uint64_t arrives) {
     if (!has_bandwidths_) {
       return arrives;
@@ -166,7 +166,7 @@ class SlowMemory {
     result_.time.l2_bytes += bytes;
     return l2_server_.serve(arrives, cycles_of(bytes, machine_.l2_bytes_per_second)).begin;
   }
-  /// When the bytes return.
+  /// The return cycle of the bytes.
   std::uint64_t ask_dram(std::uint64_t bytes, std::uint64_t arrives) {
     if (!has_bandwidths_) {
       return rounded_down(arrives) + machine_.dram_latency_cycles;

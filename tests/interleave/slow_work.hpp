@@ -1,4 +1,4 @@
-// What a warp does between its accesses, once more: servers that take work in order, the parts of a row of work, and
+// The work of a warp between its accesses, once more: servers that take work in order, the parts of a row of work, and
 // the queue for the ray-tracing unit. Slow, and easy to believe.
 #pragma once
 

@@ -92,7 +92,7 @@ class Twin {
     EXPECT_NE(index, memory::kNoAllocation) << address;
     return index == memory::kNoAllocation ? memory::kNoElement : table_.element(index, address);
   }
-  /// What a leaf block holds, by its bytes.
+  /// The content of a leaf block, by its bytes.
   [[nodiscard]] std::uint32_t content_of(std::uint64_t address, DataKind kind) const {
     Allocations::Cursor cursor;
     const Allocation& nodes = table_.rows()[table_.find(address, cursor)];

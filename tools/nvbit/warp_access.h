@@ -1,4 +1,4 @@
-// What the device tells the host: one memory instruction of a warp. See labelled_trace.cu.
+// A record from the device to the host: one memory instruction of a warp. See labelled_trace.cu.
 #pragma once
 
 #include <cstdint>

@@ -190,7 +190,7 @@ class Observer {
     const std::uint32_t* place;
   };
 
-  /// What the leaf is.
+  /// The kind of the leaf.
   [[nodiscard]] AccessKind content(const NodeArray& nodes, const ChildPlace& place) const {
     if (nodes.blas == NodeArray::kTop) {
       return AccessKind::Instance;

@@ -61,7 +61,7 @@ void require_not_own(const std::string& key) {
   }
 }
 
-/// What all rows share: the experiment of --config without what the command sets, --set, and the machine.
+/// The settings that all rows share: --config without the keys that the command sets, --set, and the machine.
 experiment::Settings common_settings(const CalibrateArguments& options) {
   experiment::Settings settings;
   if (!options.config.empty()) {

@@ -49,7 +49,7 @@ std::optional<double> root_mean_square(const CalibrationContext& context, Use us
   return whole > 0 ? std::optional(std::sqrt(sum / whole)) : std::nullopt;
 }
 
-/// What each row's experiment sets: keys of the file, without the common ones.
+/// The keys that each row's experiment sets: those of the file, without the common ones.
 nlohmann::ordered_json row_settings(const Measurement& one) {
   nlohmann::ordered_json keys = nlohmann::ordered_json::object();
   for (const auto& [key, setting] : one.settings.all()) {

@@ -1,4 +1,4 @@
-// When misses return: latencies, and the queues for the bandwidth of L2 and memory.
+// Return times of misses: latencies, and the queues for the bandwidth of L2 and memory.
 //
 // Contract: requests come in the order in which the L2 is asked (cycle, then SM). Each takes its bytes' time of the
 // L2's server, and what the L2 lacks takes its bytes' time of the memory's. Only the wait for a server delays a return;

@@ -1,4 +1,4 @@
-// What an SM's warps do between their accesses: the servers that they share, and the cycles spent so far.
+// The work of an SM's warps between their accesses: the servers that they share, and the cycles spent so far.
 //
 // Contract: state only; the rules are in work_rules.hpp.
 #pragma once

@@ -113,7 +113,7 @@ class CacheUnit {
             .sectors = sector_count(accesses_[i].sectors),
             .sector_misses = hit_[i] >> 31U};
   }
-  /// What a load fetches, in the unit of LevelSums::filled; 0 for stores. For models with probabilities.
+  /// The amount that a load fetches, in the unit of LevelSums::filled; 0 for stores. For models with probabilities.
   [[nodiscard]] std::uint64_t filled(std::size_t i) const {
     constexpr std::uint64_t kUnit = kOne / kOneSector;
     const std::uint64_t sectors = accesses_[i].store ? 0 : sector_count(accesses_[i].sectors);

@@ -1,7 +1,7 @@
 // The instructions of an item around its traversals: states, shader calls, payloads, pixels. Internal to this folder.
 //
 // Contract: the parts of launch_source.hpp's order, one function each. The caller asks for them in that order, and for
-// each group writes the steps of its traversal between `trace_call` and `rays_end`. What is passed must outlive this
+// each group writes the steps of its traversal between `trace_call` and `rays_end`. The arguments must outlive this
 // object.
 //
 // Work, if the writer has it: the different calls (shader and kind) among the lanes run one after another. The trace

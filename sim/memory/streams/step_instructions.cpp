@@ -110,7 +110,7 @@ class Step {
       }
     }
   }
-  /// What the instructions of a round have waited for.
+  /// The data that the instructions of a round have waited for.
   struct Needs {
     bool blocks = false;  ///< leaf blocks are read, and not waited for
     bool indices = false;

@@ -1,4 +1,4 @@
-// What a warp does between its memory instructions: traversal tests, rays in flight, shader instructions.
+// The work of a warp between its memory instructions: traversal tests, rays in flight, shader instructions.
 //
 // Contract: a stream with n instructions has n + 1 rows of work, one before each instruction and one after the last;
 // or none (only the accesses are wanted). The parts of a row come in the order of its members: the tests of the last
