@@ -111,16 +111,17 @@ float odd_float(test::Random& random) {
   }
 }
 
-/// Tests of single AVX2 functions. The tests named Kernels run everywhere: without AVX2 they compare the form that is
-/// used then.
-class Avx2Kernels : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!has_avx2()) {
-      GTEST_SKIP() << "this processor has no AVX2";
-    }
-  }
-};
+/// Tests of single AVX2 functions, one for each processor's form that has them. A processor without AVX2 has no such
+/// tests; those named Kernels run everywhere and compare the form that is used there.
+class WideKernels : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> wide_forms() {
+  return has_avx2() ? std::vector<std::string>{"avx2"} : std::vector<std::string>{};
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, WideKernels, testing::ValuesIn(wide_forms()),
+                         [](const auto& form) { return form.param; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WideKernels);
 
 RAYREPLAY_TARGET_AVX2 bvh::BoxRay box_ray_of(const Ray& ray) {
   RaySpace space;
@@ -128,7 +129,7 @@ RAYREPLAY_TARGET_AVX2 bvh::BoxRay box_ray_of(const Ray& ray) {
   return space.box;
 }
 
-TEST_F(Avx2Kernels, RayInWorldSpace) {
+TEST_P(WideKernels, RayInWorldSpace) {
   test::Random random(4);
   for (int round = 0; round < 20000; ++round) {
     Ray ray;
@@ -152,7 +153,7 @@ TEST_F(Avx2Kernels, RayInWorldSpace) {
   }
 }
 
-TEST_F(Avx2Kernels, SlabTestOfEightBoxes) {
+TEST_P(WideKernels, SlabTestOfEightBoxes) {
   test::Random random(1);
   std::size_t met = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -205,7 +206,7 @@ std::array<float, 9> triangle_of(const float* vertices, std::size_t count, std::
 
 /// Rays through vertices, through edges and past them by a few units in the last place, near and far, and origins that
 /// no float holds: what the double test finds pierced must never be left out, and most of the rest should be.
-TEST_F(Avx2Kernels, WhatMayBePiercedOfEight) {
+TEST_P(WideKernels, WhatMayBePiercedOfEight) {
   test::Random random(3);
   std::size_t pierced = 0;
   std::size_t missed = 0;
@@ -251,7 +252,7 @@ TEST_F(Avx2Kernels, WhatMayBePiercedOfEight) {
   EXPECT_GT(left_out, missed / 3);  // many are too small and far to tell
 }
 
-TEST_F(Avx2Kernels, TriangleTestOfFour) {
+TEST_P(WideKernels, TriangleTestOfFour) {
   test::Random random(2);
   std::size_t pierced = 0;
   for (int round = 0; round < 40000; ++round) {
