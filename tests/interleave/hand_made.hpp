@@ -131,6 +131,30 @@ class StartsSink : public memory::InstructionSink {
   }
 };
 
+/// L1 of four lines, L2 of sixteen, fully associative; a hit takes 4 cycles, the L2 20, memory 50.
+inline machine::Machine machine_by_hand(std::uint32_t sms) {
+  machine::Machine machine;
+  machine.sms = sms;
+  machine.l1_bytes = std::uint64_t{4} * 128;
+  machine.l1_ways = 0;
+  machine.l2_bytes = std::uint64_t{16} * 128;
+  machine.l2_ways = 0;
+  machine.l1_latency_cycles = 4;
+  machine.l2_latency_cycles = 20;
+  machine.dram_latency_cycles = 50;
+  machine.outstanding_misses = 8;
+  return machine;
+}
+
+/// The machine of the manual's examples: two SMs, shorter latencies, two outstanding misses.
+inline machine::Machine machine_of_examples() {
+  machine::Machine machine = machine_by_hand(2);
+  machine.l2_latency_cycles = 10;
+  machine.dram_latency_cycles = 30;
+  machine.outstanding_misses = 2;
+  return machine;
+}
+
 struct Played {
   std::vector<Issued> issued;
   machine::InterleaveResult result;

@@ -15,6 +15,7 @@ namespace {
 using test::hand_made;
 using test::Issued;
 using test::load;
+using test::machine_by_hand;
 using test::Outcome;
 using test::plan_of;
 using test::play;
@@ -28,28 +29,13 @@ constexpr auto kL2 = Outcome::L2;
 constexpr auto kMemory = Outcome::Memory;
 constexpr auto kStore = Outcome::Store;
 
-/// L1 of four lines, L2 of sixteen, fully associative; a hit takes 4 cycles, the L2 20, memory 50.
-Machine machine_of(std::uint32_t sms) {
-  Machine machine;
-  machine.sms = sms;
-  machine.l1_bytes = std::uint64_t{4} * 128;
-  machine.l1_ways = 0;
-  machine.l2_bytes = std::uint64_t{16} * 128;
-  machine.l2_ways = 0;
-  machine.l1_latency_cycles = 4;
-  machine.l2_latency_cycles = 20;
-  machine.dram_latency_cycles = 50;
-  machine.outstanding_misses = 8;
-  return machine;
-}
-
 InterleaveOptions slots(std::uint32_t resident, const std::string& scheduler = "loose-round-robin") {
   return {.warp_scheduler = scheduler, .resident_warps = resident};
 }
 
 TEST(InterleaveByHand, OneWarpIsAChainOfLatencies) {
   auto source = hand_made({{load({0}), load({0}), load({1}), store({1}), load({1}), load({2, 3})}});
-  const Played played = play(source, plan_of(1), machine_of(1), slots(1));
+  const Played played = play(source, plan_of(1), machine_by_hand(1), slots(1));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory},    // back at 50
                                          Issued{50, 0, 0, 1, 0, kHit},      // 54
                                          Issued{54, 0, 0, 2, 1, kMemory},   // 104
@@ -69,7 +55,7 @@ TEST(InterleaveByHand, ComputeCyclesComeBehindEachInstructionButTheLast) {
   auto source = hand_made({{load({0}), load({0}), store({0})}});
   InterleaveOptions options = slots(1);
   options.compute_cycles = 10;
-  const Played played = play(source, plan_of(1), machine_of(1), options);
+  const Played played = play(source, plan_of(1), machine_by_hand(1), options);
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{60, 0, 0, 1, 0, kHit},
                                          Issued{74, 0, 0, 2, 0, kStore}));
   EXPECT_EQ(played.result.cycles, 75U);
@@ -77,12 +63,12 @@ TEST(InterleaveByHand, ComputeCyclesComeBehindEachInstructionButTheLast) {
 
 TEST(InterleaveByHand, TwoWarpsOverlapTheirLatencies) {
   auto source = hand_made({{load({0}), load({0})}, {load({1}), load({1})}});
-  const Played together = play(source, plan_of(2), machine_of(1), slots(2));
+  const Played together = play(source, plan_of(2), machine_by_hand(1), slots(2));
   EXPECT_THAT(together.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 1, 0, 1, kMemory},
                                            Issued{50, 0, 0, 1, 0, kHit}, Issued{51, 0, 1, 1, 1, kHit}));
   EXPECT_EQ(together.result.cycles, 55U);
   // With one slot the second starts in the cycle in which the first has ended.
-  const Played alone = play(source, plan_of(2), machine_of(1), slots(1));
+  const Played alone = play(source, plan_of(2), machine_by_hand(1), slots(1));
   EXPECT_THAT(alone.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 0, 1, 0, kHit},
                                         Issued{54, 0, 1, 0, 1, kMemory}, Issued{104, 0, 1, 1, 1, kHit}));
   EXPECT_EQ(alone.result.cycles, 108U);
@@ -90,7 +76,7 @@ TEST(InterleaveByHand, TwoWarpsOverlapTheirLatencies) {
 
 TEST(InterleaveByHand, AnInstructionHoldsTheLoadUnitForEachOfItsTransactions) {
   auto source = hand_made({{load({0, 1, 2})}, {load({3})}});
-  const Played played = play(source, plan_of(2), machine_of(1), slots(2));
+  const Played played = play(source, plan_of(2), machine_by_hand(1), slots(2));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 0, 0, 1, kMemory},
                                          Issued{2, 0, 0, 0, 2, kMemory}, Issued{3, 0, 1, 0, 3, kMemory}));
   EXPECT_EQ(played.result.cycles, 53U);
@@ -98,7 +84,7 @@ TEST(InterleaveByHand, AnInstructionHoldsTheLoadUnitForEachOfItsTransactions) {
 
 TEST(InterleaveByHand, MissesToOneLineMerge) {
   auto source = hand_made({{load({0})}, {load({0})}, {load({0}), load({0})}});
-  const Played played = play(source, plan_of(3), machine_of(1), slots(3));
+  const Played played = play(source, plan_of(3), machine_by_hand(1), slots(3));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 1, 0, 0, kMerged},
                                          Issued{2, 0, 2, 0, 0, kMerged}, Issued{50, 0, 2, 1, 0, kHit}));
   EXPECT_EQ(played.result.merged, 2U);
@@ -109,7 +95,7 @@ TEST(InterleaveByHand, MissesToOneLineMerge) {
 // Line 0 is back at 4; the second warp's load of it, merged at 3, takes the 3 cycles of a hit.
 TEST(InterleaveByHand, AMergedLoadTakesAtLeastAHit) {
   auto source = hand_made({{load({0}), store({9})}, {store({8}), store({8}), load({0}), store({7})}});
-  Machine machine = machine_of(1);
+  Machine machine = machine_by_hand(1);
   machine.l1_latency_cycles = 3;
   machine.l2_latency_cycles = 4;
   machine.dram_latency_cycles = 4;
@@ -122,7 +108,7 @@ TEST(InterleaveByHand, AMergedLoadTakesAtLeastAHit) {
 // Sectors of a line that are on their way return together, with the last of them.
 TEST(InterleaveByHand, SectorsOfOneLineReturnTogether) {
   auto source = hand_made({{load({{0, 0b0001}})}, {load({{0, 0b0100}})}, {load({{0, 0b0001}}), store({5})}});
-  const Played played = play(source, plan_of(3), machine_of(1), slots(3));
+  const Played played = play(source, plan_of(3), machine_by_hand(1), slots(3));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory},  // back at 50
                                          Issued{1, 0, 1, 0, 0, kMemory},  // another sector: 51
                                          Issued{2, 0, 2, 0, 0, kMerged},  // 51, with the line's last
@@ -131,7 +117,7 @@ TEST(InterleaveByHand, SectorsOfOneLineReturnTogether) {
 
 TEST(InterleaveByHand, ALoadUnitThatWouldMissOnceMoreWaits) {
   auto source = hand_made({{load({0}), load({0})}, {load({1})}, {load({0})}});
-  Machine machine = machine_of(1);
+  Machine machine = machine_by_hand(1);
   machine.outstanding_misses = 1;
   const Played played = play(source, plan_of(3), machine, slots(3));
   // At 1 the second warp's miss finds no room and holds the unit until 50: the third warp's merge waits behind it.
@@ -145,7 +131,7 @@ TEST(InterleaveByHand, ALoadUnitThatWouldMissOnceMoreWaits) {
 
 TEST(InterleaveByHand, TheL2HasWhatTheL1HasLost) {
   auto source = hand_made({{load({0}), load({1}), load({0}), load({0})}});
-  Machine machine = machine_of(1);
+  Machine machine = machine_by_hand(1);
   machine.l1_bytes = 128;  // one line
   const Played played = play(source, plan_of(1), machine, slots(1));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 0, 1, 1, kMemory},
@@ -156,7 +142,7 @@ TEST(InterleaveByHand, TheL2HasWhatTheL1HasLost) {
 
 TEST(InterleaveByHand, TheL2sLineThatIsOnItsWayIsWaitedFor) {
   auto source = hand_made({{load({0}), load({0})}, {load({0})}, {store({7}), store({7}), load({0})}});
-  Machine machine = machine_of(3);
+  Machine machine = machine_by_hand(3);
   const Played played = play(source, plan_of(3), machine, slots(1));
   // Three SMs ask the L2 for line 0 in cycles 0, 0 and 2; memory returns it at 50 to all.
   EXPECT_THAT(played.issued,
@@ -168,7 +154,7 @@ TEST(InterleaveByHand, TheL2sLineThatIsOnItsWayIsWaitedFor) {
 
 TEST(InterleaveByHand, AStoreFillsTheL2AndNotTheL1) {
   auto source = hand_made({{store({0}), load({0}), load({0})}});
-  const Played played = play(source, plan_of(1), machine_of(1), slots(1));
+  const Played played = play(source, plan_of(1), machine_by_hand(1), slots(1));
   EXPECT_THAT(played.issued,
               ElementsAre(Issued{0, 0, 0, 0, 0, kStore}, Issued{1, 0, 0, 1, 0, kL2}, Issued{21, 0, 0, 2, 0, kHit}));
 }
@@ -176,7 +162,7 @@ TEST(InterleaveByHand, AStoreFillsTheL2AndNotTheL1) {
 // The L1 has two lines. The store to line 0 makes it the last used one, so that line 2 takes the place of line 1.
 TEST(InterleaveByHand, AStoreKeepsItsLineInTheL1) {
   auto source = hand_made({{load({0}), load({1}), store({0}), load({2}), load({0}), load({1})}});
-  Machine machine = machine_of(1);
+  Machine machine = machine_by_hand(1);
   machine.l1_bytes = std::uint64_t{2} * 128;
   const Played played = play(source, plan_of(1), machine, slots(1));
   EXPECT_EQ(played.issued[4].outcome, kHit);
@@ -185,7 +171,7 @@ TEST(InterleaveByHand, AStoreKeepsItsLineInTheL1) {
 
 TEST(InterleaveByHand, WithoutL1EveryLoadIsAMissAndNothingMerges) {
   auto source = hand_made({{load({0}), load({0})}, {load({0})}});
-  Machine machine = machine_of(1);
+  Machine machine = machine_by_hand(1);
   machine.l1_bytes = 0;
   const Played played = play(source, plan_of(2), machine, slots(2));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 1, 0, 0, kL2},  // back at 50
@@ -201,7 +187,7 @@ TEST(InterleaveByHand, WithoutL1EveryLoadIsAMissAndNothingMerges) {
 
 TEST(InterleaveByHand, WithoutL2MemoryServesEveryMiss) {
   auto source = hand_made({{load({0}), load({1}), store({1}), load({0})}});
-  Machine machine = machine_of(1);
+  Machine machine = machine_by_hand(1);
   machine.l1_bytes = 128;
   machine.l2_bytes = 0;
   const Played played = play(source, plan_of(1), machine, slots(1));
@@ -215,7 +201,7 @@ std::vector<std::uint32_t> turns(const std::vector<std::vector<test::Step>>& ite
                                  const std::string& scheduler) {
   auto source = hand_made(items);
   const Played played =
-      play(source, plan_of(static_cast<std::uint32_t>(items.size())), machine_of(1), slots(resident, scheduler));
+      play(source, plan_of(static_cast<std::uint32_t>(items.size())), machine_by_hand(1), slots(resident, scheduler));
   std::vector<std::uint32_t> order;
   for (const Issued& issued : played.issued) {
     EXPECT_EQ(issued.cycle, order.size()) << "a cycle without work";
@@ -242,18 +228,18 @@ TEST(InterleaveByHand, OldestIsNotTheLowestSlot) {
 // A warp that waits loses its turn to the oldest, and does not get it back when it is ready again.
 TEST(InterleaveByHand, GreedyEndsWhereAWarpWaits) {
   auto source = hand_made({{load({0}), store({1})}, std::vector<test::Step>(52, store({2}))});
-  const Played played = play(source, plan_of(2), machine_of(1), slots(2, "greedy-then-oldest"));
+  const Played played = play(source, plan_of(2), machine_by_hand(1), slots(2, "greedy-then-oldest"));
   // Item 0 is ready at 50, but item 1 has issued last and is ready in every cycle until its end at 53.
   ASSERT_EQ(played.issued.size(), 54U);
   EXPECT_EQ(played.issued[52], (Issued{52, 0, 1, 51, 2, kStore}));
   EXPECT_EQ(played.issued[53], (Issued{53, 0, 0, 1, 1, kStore}));
-  const Played fair = play(source, plan_of(2), machine_of(1), slots(2));
+  const Played fair = play(source, plan_of(2), machine_by_hand(1), slots(2));
   EXPECT_EQ(fair.issued[50], (Issued{50, 0, 0, 1, 1, kStore}));
 }
 
 TEST(InterleaveByHand, OneQueueFeedsTheSmWithFewestWarps) {
   auto source = hand_made(std::vector<std::vector<test::Step>>(5, {load({0})}));
-  const Played played = play(source, plan_of(5), machine_of(2), slots(3));
+  const Played played = play(source, plan_of(5), machine_by_hand(2), slots(3));
   // 0, 2, 4 to SM 0; 1, 3 to SM 1.
   EXPECT_THAT(played.issued,
               ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{0, 1, 1, 0, 0, kL2}, Issued{1, 0, 2, 0, 0, kMerged},
@@ -262,7 +248,7 @@ TEST(InterleaveByHand, OneQueueFeedsTheSmWithFewestWarps) {
 
 TEST(InterleaveByHand, AQueueForEachSmIsItsOwn) {
   auto source = hand_made({{load({0})}, {load({1})}, {load({0})}, {load({1})}, {load({1})}});
-  const Played played = play(source, plan_of(5, 2, {0, 1, 0, 1, 1}), machine_of(2), slots(1));
+  const Played played = play(source, plan_of(5, 2, {0, 1, 0, 1, 1}), machine_by_hand(2), slots(1));
   EXPECT_THAT(played.issued,
               ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{0, 1, 1, 0, 1, kMemory}, Issued{50, 0, 2, 0, 0, kHit},
                           Issued{50, 1, 3, 0, 1, kHit}, Issued{54, 1, 4, 0, 1, kHit}));
@@ -271,11 +257,11 @@ TEST(InterleaveByHand, AQueueForEachSmIsItsOwn) {
 
 TEST(InterleaveByHand, ItemsWithoutInstructionsTakeNoTime) {
   auto source = hand_made({{}, {load({0})}, {}, {load({0})}, {}});
-  const Played played = play(source, plan_of(5), machine_of(1), slots(1));
+  const Played played = play(source, plan_of(5), machine_by_hand(1), slots(1));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 1, 0, 0, kMemory}, Issued{50, 0, 3, 0, 0, kHit}));
   EXPECT_EQ(played.result.items, 5U);
   auto nothing = hand_made({});
-  EXPECT_EQ(play(nothing, plan_of(0), machine_of(2), slots(4)).result.cycles, 0U);
+  EXPECT_EQ(play(nothing, plan_of(0), machine_by_hand(2), slots(4)).result.cycles, 0U);
 }
 
 /// Warp 0 ends at 3, warp 1 on the other SM at 1: the signal leaves at 3, whichever SM was simulated first.
@@ -288,7 +274,7 @@ TEST(InterleaveByHand, ASpreadRoundFollowsTheLastEndOfAllSms) {
   schedule.round_begin = {0, 2, 4};
   schedule.unit_begin = {0, 2};
   schedule.unit_sm = {scheduler::kAnySm};
-  const Machine machine = machine_of(2);
+  const Machine machine = machine_by_hand(2);
   const Played played = play(source, *dispatch_schedule(schedule, machine, 0), machine, slots(1));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kStore}, Issued{0, 1, 1, 0, 4, kStore},
                                          Issued{1, 0, 0, 1, 1, kStore}, Issued{2, 0, 0, 2, 2, kStore},
@@ -298,7 +284,7 @@ TEST(InterleaveByHand, ASpreadRoundFollowsTheLastEndOfAllSms) {
 // A hit and a miss by one instruction: it completes with the later.
 TEST(InterleaveByHand, AnInstructionCompletesWithItsLastTransaction) {
   auto source = hand_made({{load({1}), load({0, 1}), store({9})}});
-  const Played played = play(source, plan_of(1), machine_of(1), slots(1));
+  const Played played = play(source, plan_of(1), machine_by_hand(1), slots(1));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 1, kMemory}, Issued{50, 0, 0, 1, 0, kMemory},
                                          Issued{51, 0, 0, 1, 1, kHit}, Issued{100, 0, 0, 2, 9, kStore}));
 }

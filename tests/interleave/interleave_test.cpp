@@ -9,28 +9,16 @@
 #include <gtest/gtest.h>
 
 #include "tests/interleave/random_cases.hpp"
+#include "tests/interleave/same_result.hpp"
 #include "tests/interleave/slow_interleave.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace rayreplay::machine {
 namespace {
 
+using test::expect_same;
 using test::KeepingSink;
 using test::KeptSource;
-
-void expect_same(const InterleaveResult& fast, const InterleaveResult& slow) {
-  EXPECT_EQ(fast.cycles, slow.cycles);
-  EXPECT_EQ(fast.instructions, slow.instructions);
-  EXPECT_EQ(fast.transactions, slow.transactions);
-  EXPECT_EQ(fast.items, slow.items);
-  EXPECT_EQ(fast.l1_hits, slow.l1_hits);
-  EXPECT_EQ(fast.merged, slow.merged);
-  EXPECT_EQ(fast.l2_hits, slow.l2_hits);
-  EXPECT_EQ(fast.dram, slow.dram);
-  EXPECT_EQ(fast.sm_instructions, slow.sm_instructions);
-  EXPECT_EQ(fast.sm_last_cycle, slow.sm_last_cycle);
-  EXPECT_EQ(fast.stalled_cycles, slow.stalled_cycles);
-}
 
 InterleaveResult compare(const test::InterleaveCase& that, KeptSource& source, Dispatcher& dispatcher,
                          test::SlowDispatch& slow_dispatch) {

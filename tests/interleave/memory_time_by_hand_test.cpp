@@ -38,17 +38,8 @@ constexpr auto kStore = Outcome::Store;
 /// A hit takes 4 cycles, the L2 20, memory 50, a test none beyond its load; four partitions start an instruction a
 /// cycle each; bandwidth is next to unlimited.
 Machine machine_of(std::uint32_t sms = 1) {
-  Machine machine;
+  Machine machine = test::machine_by_hand(sms);
   machine.name = "m";
-  machine.sms = sms;
-  machine.l1_bytes = std::uint64_t{4} * 128;
-  machine.l1_ways = 0;
-  machine.l2_bytes = std::uint64_t{16} * 128;
-  machine.l2_ways = 0;
-  machine.l1_latency_cycles = 4;
-  machine.l2_latency_cycles = 20;
-  machine.dram_latency_cycles = 50;
-  machine.outstanding_misses = 8;
   machine.rt_step_latency_cycles = 4;
   machine.clock_mhz = 1;
   machine.l2_bytes_per_second = 1e16;

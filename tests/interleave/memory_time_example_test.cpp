@@ -31,8 +31,7 @@ constexpr std::array<const char*, kWarpWaits> kStateNames = {"reorder", "issue",
 
 /// Two SMs of two slots.
 Machine two_sms() {
-  Machine machine;
-  machine.sms = 2;
+  Machine machine = test::machine_of_examples();
   machine.warp_size = 2;
   machine.clock_mhz = 1;  // bytes a second are bytes a cycle, times a million
   machine.issue_per_cycle = 2;
@@ -41,16 +40,8 @@ Machine two_sms() {
   machine.rt_triangles_per_cycle = 0.5;
   machine.rt_step_latency_cycles = 6;
   machine.rt_rays = 2;
-  machine.l1_bytes = std::uint64_t{4} * 128;
-  machine.l1_ways = 0;
-  machine.l2_bytes = std::uint64_t{16} * 128;
-  machine.l2_ways = 0;
-  machine.l1_latency_cycles = 4;
-  machine.l2_latency_cycles = 10;
-  machine.dram_latency_cycles = 30;
   machine.l2_bytes_per_second = 16e6;
   machine.dram_bytes_per_second = 8e6;
-  machine.outstanding_misses = 2;
   return machine;
 }
 

@@ -10,6 +10,7 @@
 
 #include "sim/machine/interleave.hpp"
 #include "tests/interleave/random_work.hpp"
+#include "tests/interleave/same_result.hpp"
 #include "tests/interleave/slow_interleave.hpp"
 
 namespace rayreplay::machine {
@@ -45,17 +46,7 @@ void expect_same_time(const MemoryTime& fast, const MemoryTime& slow) {
 }
 
 void expect_equal(const InterleaveResult& fast, const InterleaveResult& slow) {
-  EXPECT_EQ(fast.cycles, slow.cycles);
-  EXPECT_EQ(fast.instructions, slow.instructions);
-  EXPECT_EQ(fast.transactions, slow.transactions);
-  EXPECT_EQ(fast.items, slow.items);
-  EXPECT_EQ(fast.l1_hits, slow.l1_hits);
-  EXPECT_EQ(fast.merged, slow.merged);
-  EXPECT_EQ(fast.l2_hits, slow.l2_hits);
-  EXPECT_EQ(fast.dram, slow.dram);
-  EXPECT_EQ(fast.sm_instructions, slow.sm_instructions);
-  EXPECT_EQ(fast.sm_last_cycle, slow.sm_last_cycle);
-  EXPECT_EQ(fast.stalled_cycles, slow.stalled_cycles);
+  test::expect_same(fast, slow);
   expect_same_time(fast.time, slow.time);
 }
 

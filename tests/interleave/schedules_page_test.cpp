@@ -22,20 +22,6 @@ using test::table_under;
 
 constexpr const char* kPage = RAYREPLAY_SOURCE_DIR "/docs/schedules.md";
 
-Machine example_machine() {
-  Machine machine;
-  machine.sms = 2;
-  machine.l1_bytes = std::uint64_t{4} * 128;
-  machine.l1_ways = 0;
-  machine.l2_bytes = std::uint64_t{16} * 128;
-  machine.l2_ways = 0;
-  machine.l1_latency_cycles = 4;
-  machine.l2_latency_cycles = 10;
-  machine.dram_latency_cycles = 30;
-  machine.outstanding_misses = 2;
-  return machine;
-}
-
 test::KeptSource example_items() {
   return hand_made({{load({0, 1}), load({0})},
                     {load({0}), store({4}), load({4})},
@@ -47,7 +33,7 @@ test::KeptSource example_items() {
 TEST(SchedulesPage, TheWorkedExample) {
   test::KeptSource source = example_items();
   const WorkPlan plan = test::plan_of(source.items());
-  const Machine machine = example_machine();
+  const Machine machine = test::machine_of_examples();
   InterleaveOptions options{.resident_warps = 2, .cycles = true};
   test::SlowQueues queues(plan);
   test::SlowInterleave slow(source.streams, source.options, queues, machine, options);
