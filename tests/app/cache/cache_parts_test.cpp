@@ -17,6 +17,7 @@
 
 #include "capture/trace/reader.hpp"
 #include "tests/app/cache/cache_command.hpp"
+#include "tests/app/cache/read_column.hpp"
 #include "tests/app/json_keys.hpp"
 
 namespace rayreplay::test {
@@ -39,19 +40,6 @@ std::map<std::string, std::uint64_t> bins_of(const json& distances) {
     bins[bin[0].dump() + "-" + bin[1].dump()] += bin[2].get<std::uint64_t>();
   }
   return bins;
-}
-
-std::vector<std::uint64_t> column_of(const std::string& path, const char* name) {
-  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-  EXPECT_GE(dataset, 0) << name;
-  const hid_t space = H5Dget_space(dataset);
-  std::vector<std::uint64_t> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
-  EXPECT_GE(H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
-  H5Sclose(space);
-  H5Dclose(dataset);
-  H5Fclose(file);
-  return values;
 }
 
 TEST_F(CachePartsTest, HistogramsOfPartsSumToTheWhole) {
@@ -92,9 +80,9 @@ TEST_F(CachePartsTest, HistogramsOfElementsSumToTheRequests) {
   const std::string file = scratch_ / "parts.h5";
   const json result = answer({"--elements", file, "--histograms", "element", "--per-lane"});
   EXPECT_FALSE(result.contains("histograms")) << "they are in the file";
-  const std::vector<std::uint64_t> level = column_of(file, "distances/level");
-  const std::vector<std::uint64_t> octave = column_of(file, "distances/octave");
-  const std::vector<std::uint64_t> requests = column_of(file, "distances/requests");
+  const std::vector<std::uint64_t> level = read_column(file, "distances/level");
+  const std::vector<std::uint64_t> octave = read_column(file, "distances/octave");
+  const std::vector<std::uint64_t> requests = read_column(file, "distances/requests");
   // Every lane has its own transactions: requests are accesses.
   for (std::size_t i = 0; i < 2; ++i) {
     const json& distances = result["levels"][i]["reuse_distances"];
@@ -197,8 +185,8 @@ TEST_F(CachePartsTest, ElementGroupsSumToTheElementsAndHaveSizes) {
     }
   }
   std::map<std::string, std::uint64_t> of_kind;
-  const std::vector<std::uint64_t> allocation = column_of(file, "elements/allocation");
-  const std::vector<std::uint64_t> requests = column_of(file, "elements/requests");
+  const std::vector<std::uint64_t> allocation = read_column(file, "elements/allocation");
+  const std::vector<std::uint64_t> requests = read_column(file, "elements/requests");
   for (std::size_t i = 0; i < allocation.size(); ++i) {
     of_kind[result["allocations"][allocation[i]]["kind"]] += requests[i];
   }

@@ -19,6 +19,7 @@
 #include "capture/trace/writer.hpp"
 #include "sim/memory/allocations.hpp"
 #include "tests/app/cache/cache_command.hpp"
+#include "tests/app/cache/read_column.hpp"
 #include "tests/app/json_keys.hpp"
 
 namespace rayreplay::test {
@@ -32,20 +33,6 @@ using testing::Not;
 using testing::StartsWith;
 
 using CacheTest = CacheCommand;
-
-/// A column of an HDF5 file; the file is closed again.
-std::vector<std::uint64_t> read_column(const std::string& path, const char* name) {
-  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-  EXPECT_GE(dataset, 0) << name;
-  const hid_t space = H5Dget_space(dataset);
-  std::vector<std::uint64_t> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
-  EXPECT_GE(H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
-  H5Sclose(space);
-  H5Dclose(dataset);
-  H5Fclose(file);
-  return values;
-}
 
 std::uint64_t sum(const std::vector<std::uint64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
@@ -442,55 +429,6 @@ TEST_F(CacheTest, ExportedInstructionsGiveTheSameL1) {
   }
 }
 
-TEST_F(CacheTest, CapturedScheduleIsTheDefaultWhereThereIsOne) {
-  const std::string captured = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/h200/bunny.rrt";
-  const Outcome outcome = run_command({"cache", captured, "--machine", "h200", "--format", "json"});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  const json result = json::parse(outcome.output);
-  EXPECT_THAT(result["configuration"]["schedule.distribution"].get<std::string>(), StartsWith("captured"));
-  EXPECT_EQ(result["configuration"]["captured_sms"], true);
-  // Of every warp with events it is known on which SM it ran.
-  EXPECT_THAT(outcome.errors, Not(HasSubstr("note: schedule")));
-}
-
-// Captured warps of another size are left alone when a modelled order is asked for.
-TEST_F(CacheTest, WarpsOfAnotherSizeThanCaptured) {
-  const std::string captured = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/h200/bunny.rrt";
-  const Outcome outcome = run_command({"cache", captured, "--machine", "rtx4060-laptop", "--warp-size", "16", "--order",
-                                       "z-order", "--format", "json"});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_EQ(json::parse(outcome.output)["configuration"]["warp_size"], 16);
-}
-
-// Half of the captured warps have no SM: the others stay where they were, and everybody is told.
-TEST_F(CacheTest, CapturedScheduleSaysWhatItAssumes) {
-  trace::Trace partly = trace::load(trace());
-  trace::Launch& launch = partly.launches[0];
-  launch.thread_warp.resize(launch.size.threads());
-  launch.thread_lane.resize(launch.size.threads());
-  for (std::uint32_t thread = 0; thread < launch.size.threads(); ++thread) {
-    launch.thread_warp[thread] = thread / 32;
-    launch.thread_lane[thread] = static_cast<std::uint8_t>(thread % 32);
-  }
-  const auto warps = static_cast<std::uint32_t>(launch.size.threads() / 32);
-  for (std::uint32_t warp = 0; warp < warps / 2; ++warp) {
-    launch.groups.warp.push_back(warp);
-    launch.groups.sm.push_back(static_cast<std::uint16_t>(warp % 3));
-    launch.groups.lane_mask.push_back(0xFFFF'FFFFU);
-    launch.groups.clock.push_back(warp);
-  }
-  partly.header.warp_size = 32;
-  trace::write(partly, scratch_ / "partly.rrt");
-  const std::string note = "the capture does not say on which SM 36 of 72 warps with events ran: dealt out in turn";
-  const Outcome outcome = ask({"--format", "json", "--report", scratch_ / "r"}, scratch_ / "partly.rrt");
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.errors, HasSubstr("rayreplay: note: schedule captured: " + note));
-  const json result = json::parse(outcome.output);
-  EXPECT_EQ(result["configuration"]["schedule_note"], note);
-  EXPECT_EQ(result["configuration"]["captured_sms"], true);
-  EXPECT_THAT(read_bytes(scratch_ / "r/index.html"), HasSubstr(note));
-}
-
 TEST_F(CacheTest, TablesSayWhatMatters) {
   const Outcome outcome = ask({"--windows", "2"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
@@ -602,31 +540,6 @@ TEST_F(CacheTest, EveryOptionIsDocumented) {
                             "--elements", "--export", "--report"}) {
     EXPECT_TRUE(seen.contains(known)) << known;
   }
-}
-
-TEST_F(CacheTest, SchedulerModelsRegroupTheWarps) {
-  const json plain = answer({"--sms", "4"});
-  EXPECT_EQ(plain["configuration"]["scheduler.model"], "plain");
-  EXPECT_FALSE(plain["configuration"].contains("scheduler.hints"));
-  const json wavefront = answer({"--sms", "4", "--model", "wavefront"});
-  EXPECT_THAT(std::string(wavefront["configuration"]["scheduler.model"]), StartsWith("wavefront:"));
-  const auto accesses = [](const json& result, const std::string& kind) {
-    double sum = 0;
-    for (const json& row : result["rows"]) {
-      sum += row["level"] == "L1" && row["kind"] == kind ? row["accesses"].get<double>() : 0;
-    }
-    return sum;
-  };
-  EXPECT_EQ(accesses(plain, "state"), 0);
-  EXPECT_GT(accesses(wavefront, "state"), 0);
-  EXPECT_GT(accesses(wavefront, "payload"), accesses(plain, "payload")) << "homes are scattered";
-  EXPECT_THAT(ask({"--model", "wavefront"}).output, HasSubstr("model    wavefront:"));
-  const Outcome bound = ask({"--model", "oracle"});
-  EXPECT_EQ(bound.code, 2);
-  EXPECT_THAT(bound.errors, HasSubstr("is a bound"));
-  const Outcome placed = ask({"--model", "ser", "--schedule", "scanline"});
-  EXPECT_EQ(placed.code, 2);
-  EXPECT_THAT(placed.errors, HasSubstr("the scheduler model places the warps itself"));
 }
 
 TEST_F(CacheTest, KeysAfterSetAreThoseOfRun) {

@@ -1,0 +1,237 @@
+// Access streams, caches and memory time of experiments: the numbers of the commands, and what streams depend on.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/error.hpp"
+#include "capture/trace/reader.hpp"
+#include "sim/caching/cache.hpp"
+#include "sim/settings/metrics.hpp"
+#include "sim/workloads/workload.hpp"
+#include "tests/engine/evaluated.hpp"
+#include "tests/support/cache_one_by_one.hpp"
+#include "tests/support/second_path.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+void expect_level(const Outcome& outcome, const std::string& level, const memory::CacheCounts& counts,
+                  std::uint32_t sector) {
+  const double hits = as_double(counts.hits) / memory::kOne;
+  EXPECT_EQ(metric(outcome, level + "_accesses"), as_double(counts.accesses));
+  EXPECT_EQ(metric(outcome, level + "_hit_rate"), hits / as_double(counts.accesses));
+  EXPECT_EQ(metric(outcome, level + "_misses"), as_double(counts.accesses) - hits);
+  EXPECT_EQ(metric(outcome, level + "_filled_bytes"), as_double(counts.sectors_filled * sector));
+  EXPECT_EQ(metric(outcome, level + "_written_bytes"), as_double(counts.sectors_written * sector));
+}
+
+TEST(Streams, CachesAreThoseOfTheCacheCommand) {
+  const trace::Trace trace = workloads::Workloads::create("coherence").model->make_trace();
+  const Settings settings =
+      of_workload("coherence", {"outputs=cache", "packing=random", "stream.stack_entries=4", "cache.distances=false"});
+  const experiment::CacheResult expected = caches_by_hand(trace, settings);
+  const Outcome outcome = evaluated(settings);
+  EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
+  EXPECT_EQ(metric(outcome, "stream_instructions"), as_double(expected.interleaved.instructions));
+  EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
+  expect_level(outcome, "l1", expected.analysis.levels[memory::kL1].counts, 32);
+  expect_level(outcome, "l2", expected.analysis.levels[memory::kL2].counts, 32);
+  EXPECT_EQ(metric(outcome, "dram_read_bytes"), as_double(expected.analysis.total.dram_read_bytes));
+  EXPECT_EQ(metric(outcome, "dram_written_bytes"), as_double(expected.analysis.total.dram_write_bytes));
+}
+
+TEST(Streams, CachesObeyTheSchedulerModel) {
+  const std::string path = path_of("one-weekend-ser.rrt");
+  const trace::Trace trace = trace::load(path);
+  std::map<double, std::string> transactions;
+  for (const std::string model : {"plain", "ser", "ser:scope=sm,arrival=full", "wavefront", "bindless-dispatch"}) {
+    SCOPED_TRACE(model);
+    const Settings settings = of(path, {"outputs=cache", "scheduler.model=" + model, "schedule.distribution=launch",
+                                        "order=z-order", "machine.sms=4", "cache.distances=false"});
+    const experiment::CacheResult expected = caches_by_hand(trace, settings);
+    const Outcome outcome = evaluated(settings);
+    ASSERT_FALSE(outcome.failure);
+    EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
+    EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
+    expect_level(outcome, "l1", expected.analysis.levels[memory::kL1].counts, 32);
+    expect_level(outcome, "l2", expected.analysis.levels[memory::kL2].counts, 32);
+    transactions[metric(outcome, "l1_hit_rate").value()] = model;
+  }
+  EXPECT_EQ(transactions.size(), 5U) << "each model has a hit rate of its own";
+}
+
+TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
+  const std::string path = path_of("one-weekend-ser.rrt");
+  const trace::Trace trace = trace::load(path);
+  std::map<double, std::string> cycles;
+  for (const std::string model : {"plain", "ser:split_cycles=50", "bindless-dispatch"}) {
+    SCOPED_TRACE(model);
+    const Settings settings = of(
+        path, {"outputs=time,cache", "schedule.time=memory", "scheduler.model=" + model, "schedule.distribution=launch",
+               "order=z-order", "machine.sms=4", "cache.distances=false", "shader_costs.closest-hit=100:900"});
+    const experiment::CacheResult expected = caches_by_hand(trace, settings);
+    const machine::InterleaveResult& interleaved = expected.interleaved;
+    const Outcome outcome = evaluated(settings);
+    ASSERT_FALSE(outcome.failure) << outcome.failure->info.what;
+    EXPECT_EQ(metric(outcome, "time_cycles"), as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "time_milliseconds"), as_double(interleaved.cycles) / (expected.machine.clock_mhz * 1e3));
+    EXPECT_EQ(metric(outcome, "time_l2_bytes"), as_double(interleaved.time.l2_bytes));
+    EXPECT_EQ(metric(outcome, "time_dram_bytes"), as_double(interleaved.time.dram_bytes));
+    EXPECT_EQ(metric(outcome, "time_dram_busy"), interleaved.time.dram_cycles / as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "time_stalled_share"),
+              as_double(interleaved.stalled_cycles) / (as_double(interleaved.cycles) * 4));
+    double parts = 0;
+    for (const char* part :
+         {"reorder", "issue", "traversal", "load_unit", "l1", "merged", "l2", "dram", "barrier", "idle"}) {
+      parts += metric(outcome, "time_" + std::string(part) + "_share").value();
+    }
+    EXPECT_NEAR(parts, 1, 1e-9);
+    EXPECT_EQ(metric(outcome, "time_reorder_share").value() > 0, model != "plain");
+    EXPECT_GT(metric(outcome, "time_traversal_share").value(), 0);
+    EXPECT_GT(metric(outcome, "time_issue_share").value(), 0);
+    cycles[interleaved.time.issue_cycles] = model;
+    const Outcome accesses =
+        evaluated(of(path, {"outputs=cache", "scheduler.model=" + model, "schedule.distribution=launch",
+                            "order=z-order", "machine.sms=4", "cache.distances=false",
+                            "shader_costs.closest-hit=100:900"}));  // costs form the warps of the last model
+    EXPECT_EQ(metric(outcome, "stream_transactions"), metric(accesses, "stream_transactions"));
+    EXPECT_GT(metric(outcome, "stream_cycles").value(), metric(accesses, "stream_cycles").value());
+  }
+  EXPECT_EQ(cycles.size(), 3U) << "regrouped warps issue other numbers of instructions";
+}
+
+TEST(Streams, MemoryTimeIsRefusedWhereThereIsNone) {
+  const std::string path = path_of("bunny.rrt");
+  const auto refused = [&](const Settings& settings) {
+    const Outcome outcome = Evaluator({}).evaluate({&settings, 1}).at(0);
+    EXPECT_TRUE(outcome.failure);
+    return outcome.failure ? outcome.failure->info.what + "; " + outcome.failure->info.fix : "";
+  };
+  EXPECT_EQ(refused(of(path, {"outputs=simt,time"})),
+            "the output time needs memory time; add --set schedule.time=memory, or leave the output out");
+  EXPECT_EQ(refused(of_workload("stride", {"outputs=cache", "schedule.time=memory"})),
+            "a memory trace has no warps whose time could be modelled; leave the key out, or give a trace of a launch "
+            "(.rrt)");
+  EXPECT_NE(refused(of_workload("stride", {"outputs=time", "schedule.time=memory"})), "");
+  EXPECT_NE(refused(of(path, {"outputs=time", "schedule.time=memory", "scheduler.model=oracle"})), "");
+}
+
+TEST(Streams, StreamsThatNoModelCanHaveAreRefused) {
+  const std::string path = path_of("bunny.rrt");
+  const auto refused = [&](const Settings& settings) {
+    const Outcome outcome = Evaluator({}).evaluate({&settings, 1}).at(0);
+    EXPECT_TRUE(outcome.failure && outcome.failure->kind == ErrorKind::Usage);
+    return outcome.failure ? outcome.failure->info.what : "";
+  };
+  EXPECT_EQ(refused(of(path, {"outputs=simt,cache", "scheduler.model=oracle"})),
+            "the scheduler model is a bound: it has no warps whose accesses could be simulated");
+  EXPECT_EQ(refused(of(path, {"outputs=cache", "scheduler.model=ser", "schedule.distribution=scanline"})),
+            "the scheduler model places the warps itself");
+  EXPECT_EQ(refused(of_workload("stride", {"outputs=cache", "scheduler.model=ser"})),
+            "a memory trace has no threads that a scheduler model could regroup");
+  EXPECT_FALSE(evaluated(of(path, {"outputs=model", "scheduler.model=oracle"})).failure);
+}
+
+/// Costs of shader calls decide the warps of timed models alone, and any stream in memory time.
+TEST(Streams, StreamsDependOnCostsUnderTimedModelsAlone) {
+  const std::string path = path_of("bunny.rrt");
+  Evaluator evaluator({});
+  const auto stream_key = [&](const std::string& model, const std::string& key) {
+    return key_of(evaluator, of(path, {"outputs=cache", "scheduler.model=" + model, key}), experiment::stage("stream"));
+  };
+  for (const auto& [model, key, differs] :
+       std::vector<std::tuple<std::string, std::string, bool>>{{"plain", "scheduler.steps_per_ray=7", false},
+                                                               {"ser", "scheduler.steps_per_ray=7", false},
+                                                               {"bindless-dispatch", "scheduler.steps_per_ray=7", true},
+                                                               {"plain", "scheduler.hints=a:1=shader", false},
+                                                               {"ser", "scheduler.hints=a:1=shader", true},
+                                                               {"ser", "shader_costs.miss=9", false},
+                                                               {"bindless-dispatch", "shader_costs.miss=9", true},
+                                                               {"ser", "scheduler.model:scope=sm", true}}) {
+    EXPECT_EQ(stream_key(model, key) != stream_key(model, "outputs=cache"), differs) << model << " " << key;
+  }
+  EXPECT_NE(stream_key("plain", "outputs=cache"), stream_key("ser", "outputs=cache"));
+  EXPECT_NE(stream_key("plain", "schedule.time=memory"), stream_key("plain", "outputs=cache"));
+}
+
+/// In memory time costs of calls and all figures of the machine count, but those of the scheduler models' own hardware;
+/// else only what decides on accesses and their latencies.
+TEST(Streams, StreamsDependOnRatesInMemoryTimeAlone) {
+  const std::string path = path_of("bunny.rrt");
+  Evaluator evaluator({});
+  const auto depends = [&](const char* time, const std::string& key) {
+    const auto key_with = [&](const std::string& more) {
+      return key_of(
+          evaluator,
+          of(path, {"outputs=cache", time, "machine.rt_boxes_per_cycle=2", "machine.rt_triangles_per_cycle=2", more}),
+          experiment::stage("stream"));
+    };
+    return key_with(key) != key_with("outputs=cache");
+  };
+  for (const char* key :
+       {"shader_costs.miss=9", "scheduler.cost_source=spirv", "scheduler.cycles_per_instruction=9",
+        "machine.issue_per_cycle=1", "machine.issue_partitions=2", "machine.clock_mhz=1000",
+        "machine.rt_steps_per_cycle=0.5", "machine.rt_boxes_per_cycle=4", "machine.rt_triangles_per_cycle=1",
+        "machine.rt_rays=64", "machine.rt_step_latency_cycles=99", "machine.dram_bytes_per_second=1e9",
+        "machine.l2_bytes_per_second=1e9", "machine.software_traversal=true"}) {
+    EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
+    EXPECT_FALSE(depends("schedule.time=accesses", key)) << key;
+  }
+  for (const char* key :
+       {"machine.sms=4", "machine.l2_latency_cycles=99", "machine.outstanding_misses=7", "schedule.compute_cycles=3"}) {
+    EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
+    EXPECT_TRUE(depends("schedule.time=accesses", key)) << key;
+  }
+  EXPECT_FALSE(depends("schedule.time=memory", "machine.reorder_cycles=99")) << "plain warps do not reorder";
+}
+
+TEST(Streams, OtherCachesSeeTheSameStream) {
+  const TemporaryFolder folder;
+  experiment::Store store({.folder = folder.path()});
+  const std::string trace = path_of("bunny.rrt");
+  const std::vector<Settings> asked = {
+      of(trace, {"outputs=cache"}),
+      of(trace, {"outputs=cache", "cache.l1.bytes=16384", "cache.l1.ways=4", "cache.l2.bytes=0"}),
+      of(trace, {"outputs=cache", "cache.l1.bytes=0", "cache.l2.bytes=1MiB", "cache.l2_feed=all"}),
+      of(trace, {"outputs=cache", "cache.l1.model=fifo", "cache.l1.bytes=32KiB"})};
+  Evaluator evaluator({.store = &store});
+  const std::vector<Outcome> outcomes = evaluator.evaluate(asked);
+  const std::string key = key_of(evaluator, asked[0], experiment::stage("stream"));
+  for (const Settings& settings : asked) {
+    EXPECT_EQ(key_of(evaluator, settings, experiment::stage("stream")), key);
+  }
+  const auto bytes = store.get("stream", key);
+  ASSERT_TRUE(bytes);
+  const experiment::RecordedStream stream = experiment::read_stream(*bytes, "test");
+  experiment::Hierarchy small;
+  small.l1 = {16384, 128, 4, 32};
+  small.l1_model = "lru:write=through,allocate=false";
+  small.l2_model = "lru";
+  expect_level(outcomes[1], "l1", cache_one_by_one(stream, small).l1, 32);
+  EXPECT_FALSE(metric(outcomes[1], "l2_accesses")) << "a cache that is not there has no metrics";
+  const experiment::HierarchyCounts without =
+      cache_one_by_one(stream, {{}, {1 << 20, 128, 16, 32}, "lru", "lru", memory::L2Feed::All});
+  EXPECT_EQ(metric(outcomes[2], "l2_accesses"), as_double(without.l2.accesses));
+  EXPECT_FALSE(metric(outcomes[2], "l1_accesses"));
+  EXPECT_NE(metric(outcomes[0], "l1_hit_rate"), metric(outcomes[1], "l1_hit_rate"));
+}
+
+TEST(Streams, LineAndSectorAreThoseOfTheCoalescer) {
+  const trace::Trace trace = trace::load(path_of("bunny.rrt"));
+  const Settings both = of(path_of("bunny.rrt"), {"outputs=cache", "machine.l1_line_bytes=64",
+                                                  "machine.l1_sector_bytes=16", "cache.distances=false"});
+  const experiment::CacheResult expected = caches_by_hand(trace, both);
+  const Outcome outcome =
+      evaluated(of(path_of("bunny.rrt"), {"outputs=cache", "cache.l1.line_bytes=64", "cache.l1.sector_bytes=16"}));
+  EXPECT_EQ(metric(outcome, "stream_transactions"), as_double(expected.interleaved.transactions));
+  EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(expected.interleaved.cycles));
+  expect_level(outcome, "l1", expected.analysis.levels[memory::kL1].counts, 16);
+}
+
+}  // namespace
+}  // namespace rayreplay::test
