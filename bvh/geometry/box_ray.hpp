@@ -49,7 +49,8 @@ struct BoxEntry {
   float entry = 0;
 };
 
-[[nodiscard]] inline BoxEntry meet(const Box& box, const BoxRay& ray, float t_max) {
+// Inlined always: calls cost a traversal a fifth of its instructions.
+[[nodiscard]] [[gnu::always_inline]] inline BoxEntry meet(const Box& box, const BoxRay& ray, float t_max) {
   float near = ray.t_min;
   float far = t_max;
   for (unsigned axis = 0; axis < 3; ++axis) {

@@ -1,5 +1,6 @@
 #include "sim/engine/kept_results.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -15,6 +16,8 @@ namespace {
 constexpr std::uint64_t kSlotBytes = 200;  // overhead of the containers for one result
 constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kWorthTrimming = std::uint64_t{8} << 20U;
+constexpr std::uint64_t kManyBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kManyLargest = 8;
 
 std::uint64_t less(std::uint64_t most, std::uint64_t taken) {
   return most > taken ? most - taken : 0;
@@ -54,6 +57,7 @@ void KeptResults::fulfil(const Key& key, const Claim& claim, Value value, std::u
     used_.push_front(key);
     slot.place = used_.begin();
     bytes_ += slot.bytes;
+    largest_ = std::max(largest_, slot.bytes);
     if (working != nullptr) {
       const std::uint64_t was = std::exchange(working->bytes_, 0);
       working_ -= was;
@@ -145,8 +149,12 @@ std::uint64_t KeptResults::counted() const {
   return limited_ ? bytes_ + working_ : bytes_;
 }
 
+bool KeptResults::exceeds() const {
+  return counted() > most_bytes_ || bytes_ > std::max(kManyBytes, kManyLargest * largest_);
+}
+
 void KeptResults::settle(Lock& lock, bool large) {
-  for (auto place = used_.end(); counted() > most_bytes_ && place != used_.begin();) {
+  for (auto place = used_.end(); exceeds() && place != used_.begin();) {
     std::shared_ptr<Slot> old = evict(std::prev(place));
     if (old == nullptr) {
       --place;

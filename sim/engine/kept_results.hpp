@@ -2,8 +2,10 @@
 //
 // Contract: the first caller computes, in isolation (tbb::this_task_arena::isolate: while it waits for its own tasks it
 // starts no others, which could wait for it); other callers wait. A failure is thrown to all waiting callers and is not
-// kept. Results stay within `most_bytes`, by the sizes that their makers state; the least recently used is evicted
-// first. Results in use are never evicted. To compute many results at once: `claim` each, `fulfil` or `abandon` those
+// kept. Results stay within `most_bytes` and within max(64 MiB, 8 times the largest result), by the sizes that their
+// makers state; the least recently used is evicted first. The second bound is for sweeps of many small experiments:
+// memory that is used again is in the caches and mapped, memory that only grows is neither. Results in use are never
+// evicted. To compute many results at once: `claim` each, `fulfil` or `abandon` those
 // that are `Mine`, and only then `wait` for those of `Others`; this order excludes deadlock. Thread-safe.
 //
 // After `limit_to` the limit covers all memory reserved here, `Working` included: a reservation that does not fit after
@@ -138,6 +140,8 @@ class KeptResults {
   [[nodiscard]] std::uint64_t change(std::uint64_t from, std::uint64_t to);
   void give_back(std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint64_t counted() const;
+  /// Whether results must be evicted.
+  [[nodiscard]] bool exceeds() const;
   /// Evicts down to the limit and returns freed memory from malloc. Releases the lock meanwhile and at the end.
   /// `large`: the change of the reservation was large.
   void settle(Lock& lock, bool large);
@@ -147,6 +151,7 @@ class KeptResults {
   std::uint64_t most_bytes_;
   bool limited_ = false;       ///< the limit includes working memory (limit_to)
   std::uint64_t working_ = 0;  ///< bytes
+  std::uint64_t largest_ = 0;  ///< bytes of the largest result so far
   std::uint64_t freed_ = 0;    ///< bytes evicted since malloc last returned free memory
   mutable std::mutex mutex_;
   std::condition_variable made_;

@@ -97,6 +97,28 @@ TEST(KeptResults, WhatWasUsedLongestAgoGoesFirst) {
   EXPECT_TRUE(kept.has(key_of(5)));
 }
 
+TEST(KeptResults, ManySmallResultsDoNotFillTheLimit) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+  KeptResults kept(1024 * kMiB);
+  const auto keep = [&](std::uint64_t number, std::uint64_t bytes) {
+    (void)kept.get<int>(key_of(number), [&] { return made(static_cast<int>(number), bytes); });
+  };
+  for (std::uint64_t number = 0; number < 200; ++number) {
+    keep(number, kMiB);
+  }
+  EXPECT_LE(kept.bytes(), 64 * kMiB);
+  EXPECT_GT(kept.bytes(), 62 * kMiB);
+  EXPECT_FALSE(kept.has(key_of(0)));
+
+  keep(1000, 32 * kMiB);  // eight of them may stay
+  for (std::uint64_t number = 200; number < 400; ++number) {
+    keep(number, kMiB);
+  }
+  EXPECT_TRUE(kept.has(key_of(1000)));
+  EXPECT_GT(kept.bytes(), 230 * kMiB);
+  EXPECT_LE(kept.bytes(), 8 * 33 * kMiB);
+}
+
 TEST(KeptResults, WhatIsInUseIsNeverThereTwice) {
   static constexpr std::uint64_t kLarge = std::uint64_t{2} << 20U;
   KeptResults kept(2 * kLarge + 1000);

@@ -33,8 +33,8 @@ class DecodeKernel {
  public:
   explicit DecodeKernel(const bvh::Layout& layout) : layout_(&layout) {}
 
-  unsigned meet(const bvh::Level& level, std::uint32_t record, const bvh::BoxRay& ray, float t_max,
-                NodeMeeting& meeting) {
+  [[gnu::always_inline]] unsigned meet(const bvh::Level& level, std::uint32_t record, const bvh::BoxRay& ray,
+                                       float t_max, NodeMeeting& meeting) {
     const std::size_t count = layout_->decode(level, record, children_);
     meeting.mask = 0;
     for (std::size_t slot = 0; slot < count; ++slot) {

@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,8 +40,9 @@ class Warp {
         log_(&log),
         result_(&result) {
     for (std::uint32_t lane = 0; lane < options.warp_size; ++lane) {
-      lanes_.emplace_back(bvh, kernel, options.shaders, speculative, Observer::kLogsAccesses ? &log.accesses : nullptr,
-                          options.stack_entries);
+      lanes_.push_back(std::make_unique<Lane<Kernel, Observer>>(bvh, kernel, options.shaders, speculative,
+                                                                Observer::kLogsAccesses ? &log.accesses : nullptr,
+                                                                options.stack_entries));
     }
   }
 
@@ -64,7 +65,7 @@ class Warp {
       ++log_->ignored_rays;
       return;
     }
-    lanes_[lane].begin(row, rays_[row]);
+    lanes_[lane]->begin(row, rays_[row]);
     note(lane);
   }
 
@@ -74,12 +75,12 @@ class Warp {
     for (std::uint64_t rest = mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
       if (logs_steps_) {
-        log_->ray.push_back(static_cast<std::uint32_t>(lanes_[lane].row()));
+        log_->ray.push_back(static_cast<std::uint32_t>(lanes_[lane]->row()));
       }
       if (kind == StepKind::Node) {
-        tests.boxes = static_cast<std::uint16_t>(tests.boxes + lanes_[lane].step_node());
+        tests.boxes = static_cast<std::uint16_t>(tests.boxes + lanes_[lane]->step_node());
       } else {
-        tests.leaves = static_cast<std::uint16_t>(tests.leaves + (lanes_[lane].step_leaf() ? 1 : 0));
+        tests.leaves = static_cast<std::uint16_t>(tests.leaves + (lanes_[lane]->step_leaf() ? 1 : 0));
       }
       note(lane);
       log_accesses();
@@ -123,7 +124,7 @@ class Warp {
   }
 
   void note(std::uint32_t index) {
-    const Lane<Kernel, Observer>& lane = lanes_[index];
+    const Lane<Kernel, Observer>& lane = *lanes_[index];
     const std::uint64_t bit = std::uint64_t{1} << index;
     nodes_ = lane.wants_node() ? nodes_ | bit : nodes_ & ~bit;
     leaves_ = lane.wants_leaf() ? leaves_ | bit : leaves_ & ~bit;
@@ -140,7 +141,7 @@ class Warp {
   bool logs_tests_;
   StepLog* log_;
   WarpTraceResult* result_;
-  std::deque<Lane<Kernel, Observer>> lanes_;
+  std::vector<std::unique_ptr<Lane<Kernel, Observer>>> lanes_;
   std::uint64_t nodes_ = 0;
   std::uint64_t leaves_ = 0;
 };
