@@ -69,6 +69,16 @@ std::uint64_t morton3(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   return spread3(x) | spread3(y) << 1 | spread3(z) << 2;
 }
 
+std::uint64_t morton5(const std::array<std::uint32_t, 5>& axes, int bits) {
+  std::uint64_t code = 0;
+  for (int bit = bits; bit-- > 0;) {
+    for (std::size_t axis = axes.size(); axis-- > 0;) {
+      code = code << 1 | (axes[axis] >> bit & 1U);
+    }
+  }
+  return code;
+}
+
 std::uint64_t hilbert2(std::uint32_t x, std::uint32_t y, int bits) {
   std::array<std::uint32_t, 2> axis{x, y};
   axes_to_transpose(axis, bits);

@@ -55,9 +55,11 @@ std::optional<std::array<double, 2>> octahedral(const Vec3& v) {
   return std::array{std::copysign(1 - std::abs(w), u), std::copysign(1 - std::abs(u), w)};
 }
 
-}  // namespace
+using Cell2 = std::array<std::uint32_t, 2>;
+using Cell3 = std::array<std::uint32_t, 3>;
 
-void sort_by_origin(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads) {
+/// The cell of each thread's origin; empty without one.
+std::vector<std::optional<Cell3>> origin_cells(const trace::Launch& launch, std::uint64_t ray, int bits) {
   const trace::Rays& rays = launch.data.rays;
   const std::vector<Vec3> origins = gather(launch, ray, rays.origin_x, rays.origin_y, rays.origin_z);
   Vec3d low = Vec3d::Constant(std::numeric_limits<double>::infinity());
@@ -68,35 +70,67 @@ void sort_by_origin(const trace::Launch& launch, std::uint64_t ray, int bits, Cu
       high = high.cwiseMax(origin.cast<double>());
     }
   }
-  trace::Column<std::uint64_t> key(origins.size());
+  std::vector<std::optional<Cell3>> cells(origins.size());
   for (std::size_t thread = 0; thread < origins.size(); ++thread) {
-    if (!origins[thread].allFinite()) {
-      key[thread] = kLast;
-      continue;
+    if (origins[thread].allFinite()) {
+      Cell3& cell = cells[thread].emplace();
+      for (unsigned axis = 0; axis < 3; ++axis) {
+        cell[axis] = quantise(static_cast<double>(origins[thread][axis]), low[axis], high[axis] - low[axis], bits);
+      }
     }
-    std::array<std::uint32_t, 3> cell{};
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      cell[axis] = quantise(static_cast<double>(origins[thread][axis]), low[axis], high[axis] - low[axis], bits);
+  }
+  return cells;
+}
+
+/// The cell of each thread's direction; empty without one.
+std::vector<std::optional<Cell2>> direction_cells(const trace::Launch& launch, std::uint64_t ray, int bits) {
+  const trace::Rays& rays = launch.data.rays;
+  const std::vector<Vec3> directions = gather(launch, ray, rays.direction_x, rays.direction_y, rays.direction_z);
+  std::vector<std::optional<Cell2>> cells(directions.size());
+  for (std::size_t thread = 0; thread < directions.size(); ++thread) {
+    const auto square = directions[thread].allFinite() ? octahedral(directions[thread]) : std::nullopt;
+    if (square) {
+      cells[thread] = Cell2{quantise((*square)[0], -1, 2, bits), quantise((*square)[1], -1, 2, bits)};
     }
-    key[thread] =
-        curve == Curve::Morton ? morton3(cell[0], cell[1], cell[2]) : hilbert3(cell[0], cell[1], cell[2], bits);
+  }
+  return cells;
+}
+
+}  // namespace
+
+void sort_by_origin(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads) {
+  const auto cells = origin_cells(launch, ray, bits);
+  trace::Column<std::uint64_t> key(cells.size(), kLast);
+  for (std::size_t thread = 0; thread < cells.size(); ++thread) {
+    if (const auto& cell = cells[thread]) {
+      key[thread] = curve == Curve::Morton ? morton3((*cell)[0], (*cell)[1], (*cell)[2])
+                                           : hilbert3((*cell)[0], (*cell)[1], (*cell)[2], bits);
+    }
   }
   sort_by_key(threads, key);
 }
 
 void sort_by_direction(const trace::Launch& launch, std::uint64_t ray, int bits, Curve curve, ThreadList& threads) {
-  const trace::Rays& rays = launch.data.rays;
-  const std::vector<Vec3> directions = gather(launch, ray, rays.direction_x, rays.direction_y, rays.direction_z);
-  trace::Column<std::uint64_t> key(directions.size());
-  for (std::size_t thread = 0; thread < directions.size(); ++thread) {
-    const auto square = directions[thread].allFinite() ? octahedral(directions[thread]) : std::nullopt;
-    if (!square) {
-      key[thread] = kLast;
-      continue;
+  const auto cells = direction_cells(launch, ray, bits);
+  trace::Column<std::uint64_t> key(cells.size(), kLast);
+  for (std::size_t thread = 0; thread < cells.size(); ++thread) {
+    if (const auto& cell = cells[thread]) {
+      key[thread] = curve == Curve::Morton ? morton2((*cell)[0], (*cell)[1]) : hilbert2((*cell)[0], (*cell)[1], bits);
     }
-    const std::uint32_t x = quantise((*square)[0], -1, 2, bits);
-    const std::uint32_t y = quantise((*square)[1], -1, 2, bits);
-    key[thread] = curve == Curve::Morton ? morton2(x, y) : hilbert2(x, y, bits);
+  }
+  sort_by_key(threads, key);
+}
+
+void sort_by_origin_and_direction(const trace::Launch& launch, std::uint64_t ray, int bits, ThreadList& threads) {
+  const auto origins = origin_cells(launch, ray, bits);
+  const auto directions = direction_cells(launch, ray, bits);
+  trace::Column<std::uint64_t> key(origins.size(), kLast);
+  for (std::size_t thread = 0; thread < origins.size(); ++thread) {
+    const auto& from = origins[thread];
+    const auto& to = directions[thread];
+    if (from && to) {
+      key[thread] = morton5({(*from)[0], (*from)[1], (*from)[2], (*to)[0], (*to)[1]}, bits);
+    }
   }
   sort_by_key(threads, key);
 }

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <numbers>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/registry.hpp"
@@ -160,6 +163,39 @@ TEST(Diffuse, TracesOneRayASampleFromTheFirstHit) {
   }
   const Vec3 seen = mean(image);
   EXPECT_NEAR(seen.x(), kit.scene.materials.at(0).color.x(), 1e-5F);
+}
+
+/// The camera, between floor and lid, sees the floor: rays of bounce 1 start there, and those of bounce 2 on the lid,
+/// unless the path has left.
+TEST(Diffuse, TracesTheRayOfTheBounceAskedFor) {
+  SceneKit kit;
+  const double pi = std::numbers::pi;
+  kit.add_square(kit.material(MaterialKind::Diffuse), true, reference::rotation_x(-pi / 2));
+  kit.add_square(kit.material(MaterialKind::Diffuse), true,
+                 reference::compose(reference::translation({0, 1, 0}), reference::rotation_x(pi / 2)));
+  kit.scene.camera = {.from = {0, 0.5F, 0}, .at = {0, 0, 0}, .up = {0, 0, 1}, .vertical_fov_degrees = 0.1F};
+  auto options = many_samples(1);
+  std::size_t on_lid[3] = {};
+  for (const int bounce : {1, 2, 3}) {
+    options.integrator = "diffuse:bounce=" + std::to_string(bounce);
+    MemorySink sink;
+    static_cast<void>(reference::trace_scene(kit.scene, options, &sink));
+    const std::vector<RayStory> stories = sink.stories();
+    ASSERT_EQ(stories.size(), std::size_t{options.width} * options.height);
+    for (const RayStory& story : stories) {
+      const bool lid = std::abs(story.ray.origin.y() - 1) < 1e-4F;
+      ASSERT_TRUE(lid || std::abs(story.ray.origin.y()) < 1e-4F);
+      ASSERT_EQ(story.ray.direction.y() < 0, lid);
+      on_lid[bounce - 1] += lid ? 1U : 0U;
+      if (lid && bounce == 3) {
+        ASSERT_EQ(story.events.back().kind, trace::EventKind::Miss);  // a path that went on would be on the floor
+      }
+    }
+  }
+  EXPECT_EQ(on_lid[0], 0U);
+  EXPECT_GT(on_lid[1], 100U);
+  EXPECT_GT(on_lid[2], 0U);
+  EXPECT_LT(on_lid[2], on_lid[1]);
 }
 
 TEST(Diffuse, FollowsTheCameraRayWhereItHitsNothing) {

@@ -214,6 +214,18 @@ TEST(DirectionHilbert, TheLowerHalfFoldsOutwards) {
   EXPECT_THAT(pack("direction-morton:bits=2", launch, single_lanes(launch)), ElementsAre(0, 1, 2));
 }
 
+TEST(OriginDirectionMorton, TheDirectionDecidesOnTopOfTheOrigin) {
+  LaunchBuilder b({6, 1, 1});
+  b.thread().begin(0, 9, 0, 0, 1, 1, 1);    // far origin, direction of the upper cell
+  b.thread().begin(0, 0, 0, 0, 1, 1, 1);    // near origin, the same direction
+  b.thread().begin(0, 9, 0, 0, -1, -1, 1);  // far origin, direction of the lower cell
+  b.thread().begin(0, 0, 0, 0, -1, -1, 1);  // near origin, direction of the lower cell
+  b.thread().begin(0, 0, 0, 0, 0, 0, 0);    // no direction
+  b.thread().begin(0, kNan, 0, 0, -1, -1, 1);
+  const trace::Launch launch = b.build();
+  EXPECT_THAT(pack("origin-direction-morton:bits=1", launch, single_lanes(launch)), ElementsAre(3, 2, 1, 0, 4, 5));
+}
+
 TEST(FirstHitShader, TheFirstEndDecides) {
   LaunchBuilder b({5, 1, 1});
   b.thread().begin(0).intersection(1).closest_hit(9).begin(0).miss(1);

@@ -152,8 +152,8 @@ TEST(PackingTwinTiled, ThreadsStayInsideTheirTile) {
   }
   for (const char* packing :
        {"tiled-numrays", "tiled-objects", "random:tiled=true", "origin-morton:tiled=true", "origin-hilbert:tiled=true",
-        "direction-morton:tiled=true", "direction-hilbert:tiled=true", "first-hit-shader:tiled=true",
-        "shader-sequence:tiled=true"}) {
+        "direction-morton:tiled=true", "direction-hilbert:tiled=true", "origin-direction-morton:tiled=true",
+        "first-hit-shader:tiled=true", "shader-sequence:tiled=true"}) {
     const Swizzle swizzle = pack(packing, launch, assignment);
     check_bijection(swizzle, launch.size.threads(), packing);
     for (std::uint32_t thread = 0; thread < swizzle.size(); ++thread) {

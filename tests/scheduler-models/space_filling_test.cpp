@@ -32,6 +32,9 @@ TEST(Morton, InterleavesBitByBit) {
     EXPECT_EQ(morton2(x, y), interleaved({x, y}, 32));
     constexpr std::uint32_t kMask = 0x1F'FFFF;
     EXPECT_EQ(morton3(x & kMask, y & kMask, z & kMask), interleaved({x, y, z}, 21));
+    constexpr std::uint32_t kMask5 = 0xFFF;
+    const std::array<std::uint32_t, 5> five{x & kMask5, y & kMask5, z & kMask5, x >> 20, y >> 20};
+    EXPECT_EQ(morton5(five, 12), interleaved({five.begin(), five.end()}, 12));
   }
 }
 
