@@ -39,7 +39,9 @@
 //   groups     An instruction whose row `follows` is ready in the cycle after the last transaction of the one before.
 //              An instruction and those that follow it are a group, which completes as one.
 //   bandwidth  A miss waits until the L2 has served the bytes of earlier misses and stores; sectors that the L2 lacks
-//              then wait in the same way for memory. The wait comes on top of the latency (memory_bandwidth.hpp).
+//              then wait in the same way for memory. The wait comes on top of the latency (memory_bandwidth.hpp). The
+//              launch ends when its last warp has ended and L2 and memory have served everything, also the stores that
+//              no warp waits for. So no server is busy for longer than the launch takes.
 //   states     A resident warp is in one state in every cycle (WarpWait). While its group is ready and not all
 //              transactions have issued, the state is LoadUnit; from then until the group completes, it is that of the
 //              farthest data: Dram, L2, Merged, or L1 (also stores).
@@ -108,7 +110,7 @@ struct MemoryTime {
 };
 
 struct InterleaveResult {
-  std::uint64_t cycles = 0;        ///< until the last instruction has completed; with `work` the last warp has ended
+  std::uint64_t cycles = 0;        ///< until the last instruction has completed; with `work` the launch has ended
   std::uint64_t instructions = 0;  ///< warp memory instructions
   std::uint64_t transactions = 0;
   std::uint64_t items = 0;

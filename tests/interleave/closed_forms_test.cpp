@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/machine/interleave.hpp"
@@ -250,6 +251,51 @@ TEST(ClosedForms, StoresTakeBandwidth) {
     EXPECT_EQ(result.time.l2_bytes, (stores + 1) * kSector);
     EXPECT_EQ(result.time.dram_bytes, kSector);
   }
+}
+
+// A launch of stores alone: the bandwidth is busy from the first store to the end, long after the last warp.
+TEST(ClosedForms, StoresAloneTakeTheirBandwidth) {
+  for (const std::uint32_t sms : {1U, 2U, 4U}) {
+    for (const bool has_l2 : {true, false}) {
+      for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0, 32.0, 100.0, 1e4}) {
+        SCOPED_TRACE(testing::Message() << sms << " SMs, " << bytes_per_cycle << " bytes a cycle, L2 " << has_l2);
+        constexpr std::uint64_t kStores = 240;
+        std::vector<std::vector<test::Step>> items;
+        for (std::uint64_t line = 0; line < kStores; ++line) {
+          items.push_back({test::store({line})});
+        }
+        Bench bench;
+        bench.source = test::hand_made(items);
+        bench.machine.sms = sms;
+        bench.machine.l2_bytes = has_l2 ? bench.machine.l2_bytes : 0;
+        (has_l2 ? bench.machine.l2_bytes_per_second : bench.machine.dram_bytes_per_second) = bytes_per_cycle * kClock;
+        const InterleaveResult result = measure(bench);
+        const std::uint64_t issues = kStores / sms;  // one a cycle and SM
+        const double served = kStores * kSector / bytes_per_cycle;
+        EXPECT_EQ(result.cycles, std::max(issues, static_cast<std::uint64_t>(std::ceil(served - 1e-3))));
+        EXPECT_THAT(result.sm_last_cycle, testing::Each(issues)) << "no warp waits for its store";
+        const double busy = has_l2 ? result.time.l2_cycles : result.time.dram_cycles;
+        EXPECT_NEAR(busy, served, 1e-3);
+        EXPECT_LE(busy, static_cast<double>(result.cycles));
+        for (const SmTime& sm : result.time.sms) {
+          EXPECT_EQ(sm.busy, issues);
+          EXPECT_EQ(sm.idle, result.cycles - issues);
+        }
+      }
+    }
+  }
+}
+
+// A load's service may take longer than its latency: the data is there, and the server still busy.
+TEST(ClosedForms, AServiceLongerThanTheLatencyEndsTheLaunch) {
+  Bench bench;
+  bench.source = own_lines(1);
+  bench.machine.dram_bytes_per_second = kSector * kClock / 500;  // 500 cycles a sector
+  const InterleaveResult result = measure(bench);
+  EXPECT_EQ(result.sm_last_cycle.at(0), 120U);
+  EXPECT_EQ(result.cycles, 500U);
+  EXPECT_EQ(result.time.sms[0].idle, 380U);
+  EXPECT_DOUBLE_EQ(result.time.dram_cycles, 500);
 }
 
 // Slots of a partition share its issue slots; a warp alone has one partition, and its own latency.

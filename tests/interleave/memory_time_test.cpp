@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/machine/interleave.hpp"
+#include "sim/machine/time_shares.hpp"
 #include "tests/interleave/random_work.hpp"
 #include "tests/interleave/same_result.hpp"
 #include "tests/interleave/slow_interleave.hpp"
@@ -64,8 +65,12 @@ std::string first_difference(const memory::TransactionBlock& fast, const memory:
   return fast.transactions.size() == slow.transactions.size() ? "" : "another number of transactions";
 }
 
-/// The parts of each SM, and of its warps, are the whole.
-void expect_whole(const InterleaveResult& result, const std::vector<std::uint64_t>& lives) {
+/// The parts of each SM, and of its warps, are the whole; no resource is busy for longer than the launch takes.
+void expect_whole(const InterleaveResult& result, const std::vector<std::uint64_t>& lives, const Machine& machine) {
+  const TimeShares shares = time_shares(result.time, result.cycles, result.stalled_cycles, machine);
+  for (std::size_t resource = 0; resource < kResourcesOfTime; ++resource) {
+    EXPECT_LE(shares.busy[resource], 1) << kResourceNames[resource];
+  }
   ASSERT_EQ(result.time.sms.size(), lives.size());
   for (std::size_t sm = 0; sm < lives.size(); ++sm) {
     const SmTime& time = result.time.sms[sm];
@@ -89,7 +94,7 @@ Compared compare(WorkCase& that, Dispatcher& dispatcher, test::SlowDispatch& slo
   EXPECT_EQ(first_difference(sink.all, slow.all), "");
   EXPECT_TRUE(sink.all.requests == slow.all.requests);
   expect_equal(result.fast, slow.result);
-  expect_whole(result.fast, slow.lives);
+  expect_whole(result.fast, slow.lives, that.base.machine);
   return result;
 }
 

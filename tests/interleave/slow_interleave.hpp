@@ -189,6 +189,7 @@ class SlowInterleave {
     }
   }
   void sum_up() {
+    result.cycles = std::max(result.cycles, memory_.last_cycle());
     machine::MemoryTime& time = result.time;
     for (Sm& sm : sms_) {
       sm.time.idle = result.cycles - sm.time.busy - sm.time.barrier;

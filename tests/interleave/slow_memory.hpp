@@ -97,6 +97,10 @@ class SlowMemory {
     return returns;
   }
 
+  /// Until everything has been served.
+  [[nodiscard]] std::uint64_t last_cycle() const {
+    return std::max(l2_server_.last_cycle(), dram_server_.last_cycle());
+  }
   [[nodiscard]] double l2_cycles() const {
     return l2_server_.busy_cycles();
   }

@@ -39,6 +39,10 @@ class SlowServer {
     free_ = turn.end;
     return turn;
   }
+  /// Until all work has ended.
+  [[nodiscard]] std::uint64_t last_cycle() const {
+    return rounded_up(free_);
+  }
   [[nodiscard]] double busy_cycles() const {
     return static_cast<double>(busy_) / static_cast<double>(kFractions);
   }

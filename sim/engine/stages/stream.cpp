@@ -281,7 +281,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 3},
+                                 .format = 4},
                                 &kCode);
 
 }  // namespace

@@ -472,6 +472,7 @@ InterleaveResult EngineState::finish() {
     result_.sm_last_cycle.push_back(unit.last_cycle);
   }
   if (rules_) {
+    result_.cycles = std::max(result_.cycles, bandwidth_.last_cycle());
     add_time();
   }
   return std::move(result_);

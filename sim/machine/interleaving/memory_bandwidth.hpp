@@ -2,10 +2,11 @@
 //
 // Contract: requests come in the order in which the L2 is asked (cycle, then SM). Each takes its bytes' time of the
 // L2's server, and what the L2 lacks takes its bytes' time of the memory's. Only the wait for a server delays a return;
-// a server's time for the request itself is part of the latency. Stores take bandwidth and nobody waits for them; the
+// a server's time for the request itself is part of the latency. Stores take bandwidth and no warp waits for them; the
 // L2's write-backs are not modelled. Without an L2 memory serves all. Without `limited` no request waits.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -56,6 +57,10 @@ class MemoryBandwidth {
   }
   [[nodiscard]] std::uint32_t bytes_of(std::uint8_t sectors) const {
     return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_bytes_;
+  }
+  /// The first cycle in which L2 and memory have served everything; 0 if they served nothing.
+  [[nodiscard]] std::uint64_t last_cycle() const {
+    return ceil_cycle(std::max(l2_.ends(), dram_.ends()));
   }
   /// Adds bytes and services.
   void add_to(MemoryTime& time) const {

@@ -56,6 +56,10 @@ class Server {
   [[nodiscard]] std::uint64_t first(std::uint64_t arrives) const {
     return std::max(arrives, free_);
   }
+  /// The tick at which all work so far has ended.
+  [[nodiscard]] std::uint64_t ends() const {
+    return free_;
+  }
   /// The sum of services.
   [[nodiscard]] std::uint64_t served() const {
     return served_;
