@@ -177,7 +177,7 @@ TEST(Streams, StreamsDependOnRatesInMemoryTimeAlone) {
        {"shader_costs.miss=9", "scheduler.cost_source=spirv", "scheduler.cycles_per_instruction=9",
         "machine.issue_per_cycle=1", "machine.issue_partitions=2", "machine.clock_mhz=1000",
         "machine.rt_steps_per_cycle=0.5", "machine.rt_boxes_per_cycle=4", "machine.rt_triangles_per_cycle=1",
-        "machine.rt_rays=64", "machine.rt_step_latency_cycles=99", "machine.dram_bytes_per_second=1e9",
+        "machine.rt_rays=64", "machine.rt_test_latency_cycles=99", "machine.dram_bytes_per_second=1e9",
         "machine.l2_bytes_per_second=1e9", "machine.software_traversal=true"}) {
     EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
     EXPECT_FALSE(depends("schedule.time=accesses", key)) << key;

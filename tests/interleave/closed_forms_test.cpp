@@ -341,17 +341,17 @@ TEST(ClosedForms, TestsOfTheRayUnit) {
   };
   for (const Rate& rate : {Rate{2, 0, 0, 10}, Rate{1, 4, 2, 7}, Rate{1, 1, 1, 20}, Rate{0.25, 0, 0, 80}}) {
     for (const std::uint32_t slots : {1U, 2U, 4U, 8U, 20U}) {
-      for (const double step : {0.0, 25.4, 130.0}) {
-        SCOPED_TRACE(testing::Message() << rate.service << " cycles, " << slots << " slots, step " << step);
+      for (const double latency : {0.0, 15.4, 119.5}) {
+        SCOPED_TRACE(testing::Message() << rate.service << " cycles, " << slots << " slots, latency " << latency);
         Bench bench;
         bench.source = work_alone(40, {.visits = 20, .boxes = 12, .triangles = 8});
         bench.machine.rt_steps_per_cycle = rate.visits;
         bench.machine.rt_boxes_per_cycle = rate.boxes;
         bench.machine.rt_triangles_per_cycle = rate.triangles;
-        bench.machine.rt_step_latency_cycles = step;
+        bench.machine.rt_test_latency_cycles = latency;
         bench.options.resident_warps = slots;
         const InterleaveResult result = measure(bench);
-        const std::uint64_t more = step < 10 ? 0 : static_cast<std::uint64_t>(step) - 10;  // than the load
+        const auto more = static_cast<std::uint64_t>(std::llround(latency));  // after the turn
         EXPECT_EQ(result.cycles, closed_loop(40, slots, rate.service + more, rate.service));
         EXPECT_EQ(waits(result, WarpWait::Traversal), all_waits(result));
         EXPECT_DOUBLE_EQ(result.time.ray_unit_cycles, 40.0 * static_cast<double>(rate.service));
@@ -363,8 +363,8 @@ TEST(ClosedForms, TestsOfTheRayUnit) {
 // Without a ray unit a step is shader work of all lanes, however many are active.
 TEST(ClosedForms, TestsInSoftware) {
   for (const std::uint32_t slots : {1U, 3U, 10U}) {  // of a partition
-    for (const double step : {0.0, 200.0}) {
-      SCOPED_TRACE(testing::Message() << slots << " slots, step " << step);
+    for (const std::uint32_t of_tests : {0U, 190U}) {
+      SCOPED_TRACE(testing::Message() << slots << " slots, latency " << of_tests);
       Bench bench;
       bench.source = work_alone(60, {.visits = 3, .boxes = 3});
       bench.machine.software_traversal = true;
@@ -372,11 +372,11 @@ TEST(ClosedForms, TestsInSoftware) {
       bench.machine.issue_partitions = 2;
       bench.machine.issue_per_cycle = 4;
       bench.machine.rt_steps_per_cycle = 2;
-      bench.machine.rt_step_latency_cycles = step;
+      bench.machine.rt_test_latency_cycles = of_tests;
       bench.options.resident_warps = 2 * slots;
       const InterleaveResult result = measure(bench);
       constexpr std::uint64_t kService = 32 * 4 / 2 / 2;  // 64 warp instructions, of which a partition issues 2 a cycle
-      const std::uint64_t latency = step == 0 ? kService : 190;
+      const std::uint64_t latency = std::max<std::uint64_t>(kService, of_tests);
       EXPECT_EQ(result.cycles, closed_loop(30, slots, latency, kService));
       EXPECT_EQ(waits(result, WarpWait::Traversal), all_waits(result));
       EXPECT_EQ(result.time.ray_unit_cycles, 0);
@@ -385,22 +385,27 @@ TEST(ClosedForms, TestsInSoftware) {
   }
 }
 
-// A traversal: each step loads a node of the L1 and tests it. The first node comes from memory.
+// A traversal: each step loads a node of the L1 and tests it. The first node comes from memory. The latency of the load
+// and that of the tests do not depend on each other.
 TEST(ClosedForms, TraversalOfOneWarp) {
   for (const std::uint32_t steps : {1U, 2U, 30U}) {
     for (const std::uint16_t visits : {std::uint16_t{1}, std::uint16_t{32}}) {
-      SCOPED_TRACE(testing::Message() << steps << " steps, " << visits << " visits");
-      Bench bench;
-      bench.source = chase(std::vector<std::uint64_t>(steps, 5));
-      bench.source.streams[0].work.assign(steps + 1, {.visits = visits, .boxes = visits});
-      bench.source.streams[0].work[0] = {.rays_begin = 32};
-      bench.source.streams[0].work[steps].rays_end = 32;
-      bench.machine.rt_steps_per_cycle = 4;
-      bench.machine.rt_step_latency_cycles = 40;
-      const InterleaveResult result = measure(bench);
-      const std::uint64_t service = visits == 1 ? 1 : 8;
-      EXPECT_EQ(result.cycles, 110 + steps * (40 + service));
-      EXPECT_EQ(waits(result, WarpWait::Traversal), steps * (30 + service));
+      for (const std::uint32_t hit : {10U, 35U, 100U}) {
+        SCOPED_TRACE(testing::Message() << steps << " steps, " << visits << " visits, hit " << hit);
+        Bench bench;
+        bench.source = chase(std::vector<std::uint64_t>(steps, 5));
+        bench.source.streams[0].work.assign(steps + 1, {.visits = visits, .boxes = visits});
+        bench.source.streams[0].work[0] = {.rays_begin = 32};
+        bench.source.streams[0].work[steps].rays_end = 32;
+        bench.machine.rt_steps_per_cycle = 4;
+        bench.machine.l1_latency_cycles = hit;
+        bench.machine.rt_test_latency_cycles = 30;
+        const InterleaveResult result = measure(bench);
+        const std::uint64_t service = visits == 1 ? 1 : 8;
+        EXPECT_EQ(result.cycles, 120 + (steps - 1) * hit + steps * (30 + service));
+        EXPECT_EQ(waits(result, WarpWait::Traversal), steps * (30 + service));
+        EXPECT_EQ(waits(result, WarpWait::L1), (steps - 1) * hit);
+      }
     }
   }
 }

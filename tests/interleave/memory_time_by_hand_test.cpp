@@ -35,12 +35,12 @@ constexpr auto kL2 = Outcome::L2;
 constexpr auto kMemory = Outcome::Memory;
 constexpr auto kStore = Outcome::Store;
 
-/// A hit takes 4 cycles, the L2 20, memory 50, a test none beyond its load; four partitions start an instruction a
+/// A hit takes 4 cycles, the L2 20, memory 50, a test none beyond its turn; four partitions start an instruction a
 /// cycle each; bandwidth is next to unlimited.
 Machine machine_of(std::uint32_t sms = 1) {
   Machine machine = test::machine_by_hand(sms);
   machine.name = "m";
-  machine.rt_step_latency_cycles = 4;
+  machine.rt_test_latency_cycles = 0;
   machine.clock_mhz = 1;
   machine.l2_bytes_per_second = 1e16;
   machine.dram_bytes_per_second = 1e15;
@@ -171,7 +171,7 @@ TEST(MemoryTimeByHand, LatencyWithoutInstructionsTakesNoSlot) {
 TEST(MemoryTimeByHand, TheRayUnitCountsVisitsOrBoxesAndTriangles) {
   Machine machine = machine_of();
   machine.rt_steps_per_cycle = 2;
-  machine.rt_step_latency_cycles = 10.4;  // 6 beyond the load
+  machine.rt_test_latency_cycles = 6.4;
   const std::vector<Item> items(2, {{store({0})}, {tests(4, 2)}});
   const Played visits = played_of(items, machine, slots(2));
   EXPECT_THAT(visits.issued, ElementsAre(Issued{9, 0, 0, 0, 0, kStore}, Issued{12, 0, 1, 0, 0, kStore}));
@@ -197,7 +197,7 @@ TEST(MemoryTimeByHand, SoftwareTraversalTakesIssueSlots) {
   EXPECT_EQ(played.result.time.issue_cycles, 9);
   EXPECT_EQ(played.result.time.ray_unit_cycles, 0);
   // The latency of the tests counts from their turn.
-  machine.rt_step_latency_cycles = 30;
+  machine.rt_test_latency_cycles = 26;
   EXPECT_EQ(played_of({{{}, {tests(1)}}}, machine, slots(1)).result.cycles, 26U);
 }
 
@@ -417,7 +417,7 @@ TEST(MemoryTimeErrors, Machines) {
   EXPECT_EQ(where([](Machine& m) { m.dram_bytes_per_second = -1; }), "machine 'm', dram_bytes_per_second");
   EXPECT_EQ(where([](Machine& m) { m.issue_partitions = 0; }), "machine 'm', issue_partitions");
   EXPECT_EQ(where([](Machine& m) { m.issue_partitions = 65; }), "machine 'm', issue_partitions");
-  EXPECT_EQ(where([](Machine& m) { m.rt_step_latency_cycles = -1; }), "machine 'm', rt_step_latency_cycles");
+  EXPECT_EQ(where([](Machine& m) { m.rt_test_latency_cycles = -1; }), "machine 'm', rt_test_latency_cycles");
   EXPECT_THAT(where([](Machine& m) { m.rt_boxes_per_cycle = 1; }), HasSubstr("rt_triangles_per_cycle"));
   EXPECT_THAT(where([](Machine& m) { m.rt_triangles_per_cycle = 1; }), HasSubstr("rt_boxes_per_cycle"));
 }

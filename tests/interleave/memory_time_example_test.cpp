@@ -38,7 +38,7 @@ Machine two_sms() {
   machine.issue_partitions = 2;
   machine.rt_boxes_per_cycle = 1;
   machine.rt_triangles_per_cycle = 0.5;
-  machine.rt_step_latency_cycles = 6;
+  machine.rt_test_latency_cycles = 2;
   machine.rt_rays = 2;
   machine.l2_bytes_per_second = 16e6;
   machine.dram_bytes_per_second = 8e6;

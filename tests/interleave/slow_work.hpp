@@ -173,10 +173,7 @@ class SlowSmWork {
   }
 
   std::uint64_t tests(const memory::WarpWork& row, std::uint32_t slot, std::uint64_t cycle) {
-    // The step's load is an access of its own.
-    const auto step = static_cast<std::int64_t>(std::llround(machine_.rt_step_latency_cycles));
-    const auto latency =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(step - std::int64_t{machine_.l1_latency_cycles}, 0));
+    const auto latency = static_cast<std::uint64_t>(std::llround(machine_.rt_test_latency_cycles));
     if (machine_.software_traversal) {
       const double instructions = machine_.warp_size * machine_.issue_per_cycle / machine_.rt_steps_per_cycle;
       const SlowServer::Turn turn = partition_of(slot).serve(cycle * kFractions, instructions / rate());

@@ -203,7 +203,7 @@ bool stream_uses_key(const Settings& complete, std::string_view key) {
                                "machine.rt_boxes_per_cycle",
                                "machine.rt_triangles_per_cycle",
                                "machine.rt_rays",
-                               "machine.rt_step_latency_cycles",
+                               "machine.rt_test_latency_cycles",
                                "machine.dram_bytes_per_second",
                                "machine.l2_bytes_per_second",
                                "machine.software_traversal"};
