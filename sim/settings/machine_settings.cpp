@@ -30,7 +30,6 @@ const char* readers_of(const MachineField& field) {
                                          "rt_test_latency_cycles",
                                          "l1_latency_cycles",
                                          "dram_bytes_per_second",
-                                         "l2_bytes_per_second",
                                          "software_traversal"};
   constexpr std::array kStream = {"l1_bytes",
                                   "l1_line_bytes",
@@ -43,6 +42,7 @@ const char* readers_of(const MachineField& field) {
                                   "l2_latency_cycles",
                                   "dram_latency_cycles",
                                   "outstanding_misses",
+                                  "l2_bytes_per_second",
                                   "issue_partitions",
                                   "rt_boxes_per_cycle",
                                   "rt_triangles_per_cycle",

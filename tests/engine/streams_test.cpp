@@ -190,6 +190,19 @@ TEST(Streams, StreamsDependOnRatesInMemoryTimeAlone) {
   EXPECT_FALSE(depends("schedule.time=memory", "machine.reorder_cycles=99")) << "plain warps do not reorder";
 }
 
+TEST(Streams, TheTimeModelReadsTheLatencyOfTheL1AndNotTheBandwidthOfTheL2) {
+  const std::string path = path_of("bunny.rrt");
+  Evaluator evaluator({});
+  const auto key_with = [&](const char* more) {
+    return key_of(evaluator, of(path, {"outputs=model", more}), experiment::stage("model"));
+  };
+  const std::string usual = key_with("outputs=model");
+  EXPECT_EQ(key_with("machine.l2_bytes_per_second=1e9"), usual);
+  EXPECT_EQ(key_with("machine.l2_latency_cycles=99"), usual);
+  EXPECT_NE(key_with("machine.l1_latency_cycles=99"), usual);
+  EXPECT_NE(key_with("machine.rt_test_latency_cycles=99"), usual);
+}
+
 TEST(Streams, OtherCachesSeeTheSameStream) {
   const TemporaryFolder folder;
   experiment::Store store({.folder = folder.path()});
