@@ -46,7 +46,7 @@ constexpr std::array kOfMachine = {
     Named{"rt_steps_per_cycle", "the visits of a ray-tracing unit per cycle"},
     Named{kTestLatency, "the latency of a visit's tests"},
     Named{"l1_latency_cycles", "the latency of a visit's load"},
-    Named{kBandwidth, "the bandwidth of the memory"},
+    Named{kBandwidth, "the bandwidth of DRAM"},
     Named{kWithheldSms, "the number of withheld SMs"},
     Named{kReorderCycles, "the latency of an exchange"},
 };

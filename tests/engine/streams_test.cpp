@@ -82,9 +82,10 @@ TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
     EXPECT_EQ(metric(outcome, "time_milliseconds"), as_double(interleaved.cycles) / (expected.machine.clock_mhz * 1e3));
     EXPECT_EQ(metric(outcome, "time_l2_bytes"), as_double(interleaved.time.l2_bytes));
     EXPECT_EQ(metric(outcome, "time_dram_bytes"), as_double(interleaved.time.dram_bytes));
-    EXPECT_EQ(metric(outcome, "time_dram_busy"), interleaved.time.dram_cycles / as_double(interleaved.cycles));
-    EXPECT_EQ(metric(outcome, "time_stalled_share"),
-              as_double(interleaved.stalled_cycles) / (as_double(interleaved.cycles) * 4));
+    EXPECT_EQ(metric(outcome, "time_dram_bandwidth_busy"),
+              interleaved.time.dram_cycles / as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "time_mshrs_busy"),
+              as_double(interleaved.mshr_stall_cycles) / (as_double(interleaved.cycles) * 4));
     double parts = 0;
     for (const char* part :
          {"reorder", "issue", "traversal", "load_unit", "l1", "merged", "l2", "dram", "barrier", "idle"}) {

@@ -160,7 +160,7 @@ TEST(ClosedForms, PointerChaseThroughCaches) {
   }
 }
 
-// Occupancy sweeps: time falls as 1 / slots until memory, or the load unit, is busy all the time.
+// Occupancy sweeps: time falls as 1 / slots until DRAM, or the load unit, is busy all the time.
 TEST(ClosedForms, LittlesLawOverOccupancy) {
   for (const std::uint32_t service : {1U, 3U, 8U, 20U}) {
     std::uint64_t before = ~std::uint64_t{0};
@@ -192,7 +192,7 @@ std::uint64_t streaming(std::uint64_t count, double bytes_per_cycle, std::uint64
   return (count - 1) * service / kFractions + latency;
 }
 
-TEST(ClosedForms, StreamingAtTheBandwidthOfMemory) {
+TEST(ClosedForms, StreamingAtTheBandwidthOfDram) {
   for (const std::uint32_t sms : {1U, 2U, 4U}) {
     for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0}) {
       SCOPED_TRACE(testing::Message() << sms << " SMs, " << bytes_per_cycle << " bytes a cycle");
@@ -209,7 +209,7 @@ TEST(ClosedForms, StreamingAtTheBandwidthOfMemory) {
   }
 }
 
-// No L1, and few lines: hits in the L2. Memory is as near as the L2, so that the first loads are like the others.
+// No L1, and few lines: hits in the L2. DRAM is as near as the L2, so that the first loads are like the others.
 TEST(ClosedForms, StreamingAtTheBandwidthOfTheL2) {
   for (const std::uint32_t sms : {1U, 2U, 4U}) {
     for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0}) {
@@ -385,7 +385,7 @@ TEST(ClosedForms, TestsInSoftware) {
   }
 }
 
-// A traversal: each step loads a node of the L1 and tests it. The first node comes from memory. The latency of the load
+// A traversal: each step loads a node of the L1 and tests it. The first node comes from DRAM. The latency of the load
 // and that of the tests do not depend on each other.
 TEST(ClosedForms, TraversalOfOneWarp) {
   for (const std::uint32_t steps : {1U, 2U, 30U}) {
@@ -460,21 +460,21 @@ TEST(ClosedForms, OutstandingMisses) {
     instruction.machine.outstanding_misses = misses;
     EXPECT_EQ(measure(instruction).cycles, expected);
 
-    Bench group;
-    group.source = chase(different(kLoads));
-    group.source.streams[0].work.assign(kLoads + 1, {.follows = true});
-    group.source.streams[0].work.front() = group.source.streams[0].work.back() = {};
-    group.machine.outstanding_misses = misses;
-    group.options.compute_cycles = 99;  // none between instructions of a group
-    const InterleaveResult result = measure(group);
+    Bench clause;
+    clause.source = chase(different(kLoads));
+    clause.source.streams[0].work.assign(kLoads + 1, {.follows = true});
+    clause.source.streams[0].work.front() = clause.source.streams[0].work.back() = {};
+    clause.machine.outstanding_misses = misses;
+    clause.options.compute_cycles = 99;  // none between instructions of a clause
+    const InterleaveResult result = measure(clause);
     EXPECT_EQ(result.cycles, expected);
     EXPECT_EQ(waits(result, WarpWait::LoadUnit), expected - 120) << "the last one issues then";
     EXPECT_EQ(waits(result, WarpWait::Dram), 120U);
   }
 }
 
-// Groups of loads: memory-level parallelism of one warp.
-TEST(ClosedForms, GroupsOfLoads) {
+// Clauses of loads: memory-level parallelism of one warp.
+TEST(ClosedForms, ClausesOfLoads) {
   for (const std::uint32_t size : {1U, 2U, 5U, 20U, 100U}) {
     SCOPED_TRACE(size);
     Bench bench;

@@ -1,4 +1,4 @@
-// L1s, the L2 and memory once more, as far as latencies go: words by address, and servers for bandwidths. Slow, and
+// L1s, the L2 and DRAM once more, as far as latencies go: words by address, and servers for bandwidths. Slow, and
 // easy to believe.
 #pragma once
 

@@ -66,7 +66,7 @@ struct SlowWarp {
   machine::WarpWait state = machine::WarpWait::Issue;
   bool is_at_end = false;
   std::size_t request = 0;  ///< next of its stream
-  // Of the group that issues.
+  // Of the clause that issues.
   std::uint64_t completes = 0;
   machine::WarpWait served_by = machine::WarpWait::L1;
 

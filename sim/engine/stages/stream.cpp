@@ -93,7 +93,7 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   recorder.finish();
   recorded.cycles = interleaved.cycles;
   recorded.instructions = interleaved.instructions;
-  recorded.stalled_cycles = interleaved.stalled_cycles;
+  recorded.mshr_stall_cycles = interleaved.mshr_stall_cycles;
   recorded.time = interleaved.time;
   if (bench.accelerator() != nullptr) {
     bench.accelerator()->note_cpu("access stream", "warps are traversed and interleaved on the processor");

@@ -138,7 +138,7 @@ class InterleaveEngine {
       const std::uint32_t slot = policy.choose();
       state_.hold(unit, slot);
       if (!kWork) {
-        state_.begin_group(unit, slot);
+        state_.begin_clause(unit, slot);
       }
     }
     if (state_.issue(unit, cycle) && kWork) {

@@ -173,7 +173,7 @@ bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction&
   return true;
 }
 
-/// Reserves one of the SM's outstanding misses; false: none is free, and the SM waits.
+/// Reserves one of the SM's MSHRs; false: none is free, and the SM waits.
 bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   if (unit.returns.has_room(cycle)) {
     unit.returns.hold();
@@ -186,7 +186,7 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   if (unit.open) {
     unit.until = SmUnit::kNever;
   } else {
-    unit.stalled_cycles += unit.until - cycle;
+    unit.mshr_stall_cycles += unit.until - cycle;
   }
   return false;
 }
@@ -196,13 +196,13 @@ void EngineState::settle_states(const SmUnit& unit) {
   std::uint32_t next_miss = 0;
   for (const SmUnit::Waiter& waiter : unit.waiters) {
     if (waiter.miss == next_miss) {
-      served_by(unit, unit.misses[next_miss].in_memory ? WarpWait::Dram : WarpWait::L2, waiter.slot);
+      served_by(unit, unit.misses[next_miss].from_dram ? WarpWait::Dram : WarpWait::L2, waiter.slot);
       ++next_miss;
     }
   }
 }
 
-/// Data of the warp's group comes from there.
+/// Data of the warp's clause comes from there.
 void EngineState::served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot) {
   if (rules_) {
     WarpWait& served = progress_[unit.sm * resident_ + slot].served;
@@ -318,10 +318,10 @@ void EngineState::serve(SmUnit::Issued& issued) {
     bandwidth_.fetch(served.missing);
   }
   miss.returns = served.returns;
-  miss.in_memory = !served.hit;
-  miss.from = served.returns != (served.hit ? returns.from_l2 : returns.from_memory) ? MissReturns::From::Earlier
-              : served.hit                                                           ? MissReturns::From::L2
-                                                                                     : MissReturns::From::Memory;
+  miss.from_dram = !served.hit;
+  miss.from = served.returns != (served.hit ? returns.from_l2 : returns.from_dram) ? MissReturns::From::Earlier
+              : served.hit                                                         ? MissReturns::From::L2
+                                                                                   : MissReturns::From::Dram;
 }
 
 void EngineState::store(const memory::Transaction& transaction, std::uint64_t cycle) {
@@ -342,7 +342,7 @@ void EngineState::store(const memory::Transaction& transaction, std::uint64_t cy
 EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units_asked, std::uint64_t cycle,
                                         MemoryBandwidth::Returns returns) {
   if (!has_l2_) {
-    return {.returns = returns.from_memory, .hit = false, .missing = bandwidth_.bytes_of(units_asked)};
+    return {.returns = returns.from_dram, .hit = false, .missing = bandwidth_.bytes_of(units_asked)};
   }
   Served served{.returns = 0, .hit = true, .missing = 0};
   map_.each_l2_line(line_number, units_asked, [&](std::uint64_t number, std::uint8_t sectors) {
@@ -359,10 +359,10 @@ EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t 
       if (line == nullptr) {
         line = &l2_.insert(number);
       }
-      line->ask(missing, returns.from_memory, cycle);
+      line->ask(missing, returns.from_dram, cycle);
     }
   });
-  served.returns = std::max(served.returns, served.hit ? returns.from_l2 : returns.from_memory);
+  served.returns = std::max(served.returns, served.hit ? returns.from_l2 : returns.from_dram);
   return served;
 }
 
@@ -417,7 +417,7 @@ void EngineState::settle(SmUnit& unit) {
   for (const SmUnit::Waiter& waiter : unit.waiters) {
     WarpState& warp = this->warp(unit, waiter.slot);
     warp.completes = std::max(warp.completes, unit.misses[waiter.miss].returns);
-    warp.waits = false;  // what its instruction or group has still to issue may wait again
+    warp.waits = false;  // what its instruction or clause has still to issue may wait again
   }
   if (rules_) {
     settle_states(unit);
@@ -428,7 +428,7 @@ void EngineState::settle(SmUnit& unit) {
   if (unit.open) {
     unit.open = false;
     unit.until = unit.returns.first();
-    unit.stalled_cycles += unit.until - unit.since;
+    unit.mshr_stall_cycles += unit.until - unit.since;
   }
   unit.time = std::min({unit.time, unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever});
   unit.issued.clear();
@@ -466,7 +466,7 @@ InterleaveResult EngineState::finish() {
     result_.instructions += unit.instructions;
     result_.l1_hits += unit.l1_hits;
     result_.merged += unit.merged;
-    result_.stalled_cycles += unit.stalled_cycles;
+    result_.mshr_stall_cycles += unit.mshr_stall_cycles;
     result_.cycles = std::max(result_.cycles, unit.last_cycle);
     result_.sm_instructions.push_back(unit.instructions);
     result_.sm_last_cycle.push_back(unit.last_cycle);

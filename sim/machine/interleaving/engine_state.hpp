@@ -100,7 +100,7 @@ class EngineState {
     unit.slot = slot;
     unit.holds = true;
   }
-  void begin_group(const SmUnit& unit, std::uint32_t slot) {
+  void begin_clause(const SmUnit& unit, std::uint32_t slot) {
     WarpState& one = warp(unit, slot);
     one.completes = 0;
     one.waits = false;
@@ -123,7 +123,7 @@ class EngineState {
   [[nodiscard]] WorkRules::Next go_on(SmUnit& unit, std::uint32_t slot, std::uint64_t cycle) {
     const WorkRules::Next next = rules_->go_on(unit, progress_[unit.sm * resident_ + slot], slot, cycle);
     if (next == WorkRules::Next::Ready) {
-      begin_group(unit, slot);
+      begin_clause(unit, slot);
     }
     return next;
   }

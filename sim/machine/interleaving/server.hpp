@@ -1,4 +1,4 @@
-// A server with a queue, in fixed point: issue slots, a ray-tracing unit, the L2's bandwidth, the memory's.
+// A server with a queue, in fixed point: issue slots, a ray-tracing unit, the L2's bandwidth, DRAM's.
 //
 // Contract: times and services are in *ticks*, 2^-20 cycles, so that sums are exact. Work that arrives while the server
 // is busy begins when all earlier work has ended: first come, first served. A service is the exact one rounded to the

@@ -18,7 +18,7 @@ struct WarpState {
   const memory::Transaction* next = nullptr;  ///< of its stream; flags mark the start of an instruction
   const memory::Transaction* end = nullptr;
   const memory::Request* request = nullptr;  ///< the next transaction's first request; null: none are kept
-  std::uint64_t completes = 0;               ///< completion of its last instruction (group), as far as known
+  std::uint64_t completes = 0;               ///< completion of its last instruction (clause), as far as known
   bool waits = false;                        ///< for transactions that complete after the window
   std::uint32_t item = 0;
   std::uint32_t row = 0;  ///< of the next instruction
@@ -41,7 +41,7 @@ struct SmUnit {
     std::uint32_t l1_line;  ///< its place in the L1
     std::uint8_t units;     ///< requested from the L2
     MissReturns::From from;
-    bool in_memory;  ///< the L2 lacked some
+    bool from_dram;  ///< the L2 lacked some
   };
   struct Waiter {
     std::uint32_t miss, slot;
@@ -60,14 +60,14 @@ struct SmUnit {
   std::uint32_t running = 0;       ///< warps
   bool holds = false;              ///< the load unit is held
   bool vacant = true;              ///< slots became free that may be filled
-  bool waits = false;              ///< for a free outstanding miss
+  bool waits = false;              ///< for a free MSHR
   bool open = false;               ///< `until` is known only when the window ends
   std::uint64_t until = 0;         ///< end of the wait
   std::uint64_t release = kNever;  ///< from then on there may be items for its free slots
   std::uint64_t since = 0;         ///< start of the wait
   std::uint64_t instructions = 0;
   std::uint64_t last_cycle = 0;
-  std::uint64_t l1_hits = 0, merged = 0, stalled_cycles = 0;
+  std::uint64_t l1_hits = 0, merged = 0, mshr_stall_cycles = 0;
 
   SlotSet free_slots;
   TimingCache l1;
