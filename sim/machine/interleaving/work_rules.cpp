@@ -31,7 +31,7 @@ WorkRules::Next WorkRules::go_on(SmUnit& unit, WarpProgress& warp, std::uint32_t
   const memory::WarpWork& row = *warp.row;
   const auto wait = [&](WarpWait state, std::uint64_t until) {
     work.spend(state, cycle, until);
-    unit.wake_at(until, slot);
+    unit.wakes.add(until, slot);
     return Next::Waits;
   };
   switch (warp.part) {
