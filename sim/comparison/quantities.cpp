@@ -28,6 +28,7 @@ constexpr std::string_view kMachineKeys = "machine.";
 constexpr std::string_view kSms = "sms";
 constexpr std::string_view kWithheldSms = "withheld_sms";
 constexpr std::string_view kReorderCycles = "reorder_cycles";
+constexpr std::string_view kTestLatency = "rt_test_latency_cycles";
 constexpr std::string_view kBandwidth = "dram_bytes_per_second";
 
 struct Named {
@@ -43,8 +44,9 @@ constexpr std::array kOfMachine = {
     Named{"issue_per_cycle", "the issue slots of an SM"},
     Named{"clock_mhz", "the clock"},
     Named{"rt_steps_per_cycle", "the visits of a ray-tracing unit per cycle"},
-    Named{"rt_step_latency_cycles", "the latency of a visit"},
-    Named{kBandwidth, "the bandwidth of the memory"},
+    Named{kTestLatency, "the latency of a visit's tests"},
+    Named{"l1_latency_cycles", "the latency of a visit's load"},
+    Named{kBandwidth, "the bandwidth of DRAM"},
     Named{kWithheldSms, "the number of withheld SMs"},
     Named{kReorderCycles, "the latency of an exchange"},
 };
@@ -173,7 +175,20 @@ Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<cons
     if (one.key == kWithheldSms) {
       list_.back().high = std::min(list_.back().high, static_cast<double>(now_.machine.sms) - 1);
     }
+    if (one.key == kTestLatency) {
+      set_range_of_tests(list_.back());
+    }
   }
+}
+
+/// Tests are known as the part of a visit that its load does not take: the latency of the whole visit has the range.
+void Quantities::set_range_of_tests(Quantity& tests) const {
+  Quantity visit = tests;
+  visit.value = visit_latency_cycles(now_.machine);
+  set_range(visit);
+  const double load = now_.machine.l1_latency_cycles;
+  tests.low = visit.varied() ? std::max(0.0, visit.low - load) : tests.value;
+  tests.high = visit.varied() ? visit.high - load : tests.value;
 }
 
 void Quantities::add(Quantity quantity) {

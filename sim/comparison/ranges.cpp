@@ -32,7 +32,7 @@ constexpr std::array kRules = {
 
 /// Rates and latencies; the other numbers of a machine are its size.
 constexpr std::array<std::string_view, 6> kVariedOfMachine = {
-    "machine.issue_per_cycle",       "machine.rt_steps_per_cycle", "machine.rt_step_latency_cycles",
+    "machine.issue_per_cycle",       "machine.rt_steps_per_cycle", "machine.rt_test_latency_cycles",
     "machine.dram_bytes_per_second", "machine.withheld_sms",       "machine.reorder_cycles"};
 constexpr std::string_view kWithheld = "machine.withheld_sms";
 constexpr std::string_view kReorder = "machine.reorder_cycles";

@@ -63,8 +63,8 @@ void check_rates(const Machine& machine) {
     refuse("the rates of the ray-tracing unit contradict each other", "rt_boxes_per_cycle, rt_triangles_per_cycle",
            fmt::format("{} and {}", boxes, triangles), "both above 0, or both 0");
   }
-  if (!(machine.rt_step_latency_cycles >= 0 && machine.rt_step_latency_cycles <= kMaxLatencyCycles)) {
-    refuse("a latency is out of range", "rt_step_latency_cycles", fmt::format("{}", machine.rt_step_latency_cycles),
+  if (!(machine.rt_test_latency_cycles >= 0 && machine.rt_test_latency_cycles <= kMaxLatencyCycles)) {
+    refuse("a latency is out of range", "rt_test_latency_cycles", fmt::format("{}", machine.rt_test_latency_cycles),
            fmt::format("0 to {}", kMaxLatencyCycles));
   }
 }

@@ -19,29 +19,32 @@
 //   hit     all sectors are in the L1 and have returned: completes at c + l1_latency_cycles
 //   merged  all are in the L1, some pending: completes when these return, not before c + l1_latency_cycles
 //   miss    some are missing: they are requested from the L2 and return at c + l2_latency_cycles if it has all of them
-//           (or when its own line returns from memory, if that is later), else at c + dram_latency_cycles; completes
+//           (or when its own line returns from DRAM, if that is later), else at c + dram_latency_cycles; completes
 //           when all sectors have returned
 //
-// A miss holds one of the SM's `outstanding_misses` (MSHRs) from c until its sectors return. If all are held, the
-// transaction that would miss waits for the first return, and the load unit with it. Pending lines may be evicted: the
-// returning data then serves the waiting warps and is not kept. Without an L1 every load is a miss, and nothing merges;
-// without an L2 memory serves the misses. Stores write through to the L2, need no outstanding miss and complete when
-// issued. The L1 keeps a stored line that it has (as most recently used) and allocates none; the L2 then has the
-// written sectors. These caches decide latencies only; hit rates of real caches come from sim/memory/results.
+// A miss holds one of the SM's `outstanding_misses` MSHRs (miss-status holding registers) from c until its sectors
+// return. If all are held, the transaction that would miss waits for the first return, and the load unit with it.
+// Pending lines may be evicted: the returning data then serves the waiting warps and is not kept. Without an L1 every
+// load is a miss, and nothing merges; without an L2 DRAM serves the misses. Stores write through to the L2, need no
+// MSHR and complete when issued. The L1 keeps a stored line that it has (as most recently used) and allocates none; the
+// L2 then has the written sectors. These caches decide latencies only; hit rates of real caches come from
+// sim/memory/results.
 //
-// With `work` the interleaving is a model of time: warps compute and traverse between their accesses, memory has
-// bandwidth, and the result splits all cycles. The differences:
+// With `work` the interleaving is a model of time: warps compute and traverse between their accesses, L2 and DRAM
+// have bandwidth, and the result splits all cycles. The differences:
 //   rows       A warp does a row of work before each instruction and after the last (warp_work.hpp; its parts and their
 //              times: interleaving/work_rules.hpp). The first row begins after the warp's `start_delay`, the others
 //              when the instruction before them has completed; compute_cycles are the last part of a row. After its
 //              last row the warp ends. An item whose rows take no time ends immediately. In a cycle, warps that wait
 //              for it go on in the order of slots; then warps start.
-//   groups     An instruction whose row `follows` is ready in the cycle after the last transaction of the one before.
-//              An instruction and those that follow it are a group, which completes as one.
+//   clauses    An instruction whose row `follows` is ready in the cycle after the last transaction of the one before.
+//              An instruction and those that follow it are a clause, which completes as one.
 //   bandwidth  A miss waits until the L2 has served the bytes of earlier misses and stores; sectors that the L2 lacks
-//              then wait in the same way for memory. The wait comes on top of the latency (memory_bandwidth.hpp).
-//   states     A resident warp is in one state in every cycle (WarpWait). While its group is ready and not all
-//              transactions have issued, the state is LoadUnit; from then until the group completes, it is that of the
+//              then wait in the same way for DRAM. The wait comes on top of the latency (memory_bandwidth.hpp). The
+//              launch ends when its last warp has ended and L2 and DRAM have served everything, also the stores that
+//              no warp waits for. So no server is busy for longer than the launch takes.
+//   states     A resident warp is in one state in every cycle (WarpWait). While its clause is ready and not all
+//              transactions have issued, the state is LoadUnit; from then until the clause completes, it is that of the
 //              farthest data: Dram, L2, Merged, or L1 (also stores).
 //
 // The sink gets blocks by cycle, then SM; flags of loads give their outcome (transactions.hpp). `raw` gets each
@@ -108,7 +111,7 @@ struct MemoryTime {
 };
 
 struct InterleaveResult {
-  std::uint64_t cycles = 0;        ///< until the last instruction has completed; with `work` the last warp has ended
+  std::uint64_t cycles = 0;        ///< until the last instruction has completed; with `work` the launch has ended
   std::uint64_t instructions = 0;  ///< warp memory instructions
   std::uint64_t transactions = 0;
   std::uint64_t items = 0;
@@ -116,7 +119,7 @@ struct InterleaveResult {
   std::uint64_t l1_hits = 0, merged = 0, l2_hits = 0, dram = 0;
   std::vector<std::uint64_t> sm_instructions;  ///< by SM
   std::vector<std::uint64_t> sm_last_cycle;    ///< by SM: until its last instruction has completed, or warp ended
-  std::uint64_t stalled_cycles = 0;            ///< SM-cycles in which a load unit waited for a free outstanding miss
+  std::uint64_t mshr_stall_cycles = 0;         ///< SM-cycles in which a load unit waited for a free MSHR
   std::string warp_scheduler;                  ///< resolved spec
   MemoryTime time;                             ///< with `work`
 };

@@ -41,7 +41,7 @@ struct Machine {
   double rt_triangles_per_cycle = 0;     ///< contents of leaves; given with the boxes, or not at all
   std::uint32_t rt_rays = 0;             ///< in flight in the unit at most; 0: no limit
   bool software_traversal = false;       ///< no such unit: visits take issue slots, at that rate with all lanes busy
-  double rt_step_latency_cycles = 40;    ///< of one ray's visit, without contention
+  double rt_test_latency_cycles = 8;     ///< of the tests of one ray's visit: without its load, without contention
   double dram_bytes_per_second = 448e9;  ///< of the whole machine
   double l2_bytes_per_second = 1500e9;   ///< of the whole machine
   std::uint64_t l1_bytes = 128 << 10;    ///< of an SM; 0: it has none
@@ -77,6 +77,11 @@ struct Machine {
 [[nodiscard]] std::string to_toml(const Machine& machine);
 /// Complete TOML; parses to the same machine.
 [[nodiscard]] std::string to_toml_with_origins(const Machine& machine);
+
+/// Latency of one ray's visit without contention: a load that hits the L1, and the tests.
+[[nodiscard]] inline double visit_latency_cycles(const Machine& machine) {
+  return machine.l1_latency_cycles + machine.rt_test_latency_cycles;
+}
 
 /// Resident warps of an SM if every thread takes `registers_per_thread` registers; at least 1.
 [[nodiscard]] std::uint32_t resident_warps(const Machine& machine, std::uint32_t warp_size,

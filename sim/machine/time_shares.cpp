@@ -7,7 +7,7 @@
 
 namespace rayreplay::machine {
 
-TimeShares time_shares(const MemoryTime& time, std::uint64_t cycles, std::uint64_t stalled_cycles,
+TimeShares time_shares(const MemoryTime& time, std::uint64_t cycles, std::uint64_t mshr_stall_cycles,
                        const Machine& machine) {
   TimeShares shares;
   const double all = static_cast<double>(cycles) * static_cast<double>(time.sms.size());
@@ -28,7 +28,7 @@ TimeShares time_shares(const MemoryTime& time, std::uint64_t cycles, std::uint64
   shares.resident_warps = static_cast<double>(lives) / all;
   shares.busy = {time.issue_cycles / (all * machine.issue_partitions), time.ray_unit_cycles / all,
                  time.l2_cycles / static_cast<double>(cycles), time.dram_cycles / static_cast<double>(cycles),
-                 static_cast<double>(stalled_cycles) / all};
+                 static_cast<double>(mshr_stall_cycles) / all};
   shares.bound = static_cast<Resource>(std::ranges::max_element(shares.busy) - shares.busy.begin());
   return shares;
 }

@@ -37,7 +37,7 @@ std::vector<simt::CallWeights> job_weights(const Costs& costs) {
 
 StepCosts::StepCosts(const Machine& machine, double steps)
     : steps_per_ray(steps),
-      step_cycles(machine.rt_step_latency_cycles),
+      step_cycles(visit_latency_cycles(machine)),
       software_slots(machine.software_traversal ? machine.issue_per_cycle / machine.rt_steps_per_cycle : 0) {}
 
 Job make_job(const RaySums& rays, std::size_t lanes, std::uint64_t issue, std::uint64_t latency,

@@ -27,15 +27,26 @@ const char* readers_of(const MachineField& field) {
                                          "issue_per_cycle",
                                          "clock_mhz",
                                          "rt_steps_per_cycle",
-                                         "rt_step_latency_cycles",
+                                         "rt_test_latency_cycles",
+                                         "l1_latency_cycles",
                                          "dram_bytes_per_second",
-                                         "l2_bytes_per_second",
                                          "software_traversal"};
-  constexpr std::array kStream = {
-      "l1_bytes",          "l1_line_bytes",      "l1_sector_bytes",        "l1_ways",
-      "l2_bytes",          "l2_line_bytes",      "l2_sector_bytes",        "l2_ways",
-      "l1_latency_cycles", "l2_latency_cycles",  "dram_latency_cycles",    "outstanding_misses",
-      "issue_partitions",  "rt_boxes_per_cycle", "rt_triangles_per_cycle", "rt_rays"};
+  constexpr std::array kStream = {"l1_bytes",
+                                  "l1_line_bytes",
+                                  "l1_sector_bytes",
+                                  "l1_ways",
+                                  "l2_bytes",
+                                  "l2_line_bytes",
+                                  "l2_sector_bytes",
+                                  "l2_ways",
+                                  "l2_latency_cycles",
+                                  "dram_latency_cycles",
+                                  "outstanding_misses",
+                                  "l2_bytes_per_second",
+                                  "issue_partitions",
+                                  "rt_boxes_per_cycle",
+                                  "rt_triangles_per_cycle",
+                                  "rt_rays"};
   const std::string_view key = field.key;
   return std::ranges::find(kTimeAndStream, key) != kTimeAndStream.end() ? "model, regrouping, stream"
          : std::ranges::find(kStream, key) != kStream.end()             ? "stream"

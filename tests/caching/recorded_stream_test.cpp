@@ -20,7 +20,7 @@ bool same(const RecordedStream& a, const RecordedStream& b) {
   return a.coalescing.line_bytes == b.coalescing.line_bytes && a.coalescing.sector_bytes == b.coalescing.sector_bytes &&
          a.coalescing.coalesce == b.coalescing.coalesce && a.coalescing.requests == b.coalescing.requests &&
          a.coalescing.keep_raw == b.coalescing.keep_raw && a.sms == b.sms && a.transactions == b.transactions &&
-         a.cycles == b.cycles && a.instructions == b.instructions && a.stalled_cycles == b.stalled_cycles &&
+         a.cycles == b.cycles && a.instructions == b.instructions && a.mshr_stall_cycles == b.mshr_stall_cycles &&
          a.time.sms == b.time.sms && a.time.l2_bytes == b.time.l2_bytes && a.time.dram_bytes == b.time.dram_bytes &&
          a.time.issue_cycles == b.time.issue_cycles && a.time.ray_unit_cycles == b.time.ray_unit_cycles &&
          a.time.l2_cycles == b.time.l2_cycles && a.time.dram_cycles == b.time.dram_cycles;
@@ -29,7 +29,7 @@ bool same(const RecordedStream& a, const RecordedStream& b) {
 /// The same with memory time of 1000 cycles.
 RecordedStream timed(RecordedStream stream) {
   stream.cycles = 1000;
-  stream.stalled_cycles = 17;
+  stream.mshr_stall_cycles = 17;
   for (std::uint32_t sm = 0; sm < stream.sms; ++sm) {
     machine::SmTime time{.busy = 600 + sm, .barrier = 100, .idle = 300 - sm};
     for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {

@@ -132,11 +132,11 @@ TEST(Calibrate, TwoKeysAreFoundAgainOneOfThemWhole) {
 TEST(Calibrate, ThreeKeysAreFoundAgain) {
   const Calibration found =
       calibrated({measured_on({"machine.issue_per_cycle=0.6", "machine.rt_steps_per_cycle=1.4",
-                               "machine.rt_step_latency_cycles=61"}),
-                  {"issue_per_cycle=0.2..16", "rt_steps_per_cycle=0.1..10", "rt_step_latency_cycles=0..400"}});
+                               "machine.rt_test_latency_cycles=29"}),
+                  {"issue_per_cycle=0.2..16", "rt_steps_per_cycle=0.1..10", "rt_test_latency_cycles=0..400"}});
   EXPECT_NEAR(found.keys[0].value, 0.6, 0.002);  // no limit at the start, where it is 4
   EXPECT_NEAR(found.keys[1].value, 1.4, 0.005);
-  EXPECT_NEAR(found.keys[2].value, 61, 0.3);
+  EXPECT_NEAR(found.keys[2].value, 29, 0.3);
   EXPECT_TRUE(found.partners.empty());
   for (const CalibratedKey& key : found.keys) {
     EXPECT_EQ(key.known, Known::Determined) << key.key.key;
@@ -213,7 +213,7 @@ TEST(Calibrate, KeysThatActAlikeAreToldTogether) {
   csv.erase(csv.find("\"divergence:degree=2"));
   const Calibration found = calibrated({csv,
                                         {"clock_mhz=500..5000", "issue_per_cycle=0.2..16", "rt_steps_per_cycle=0.1..8",
-                                         "rt_step_latency_cycles=5..500"}});
+                                         "rt_test_latency_cycles=5..500"}});
   EXPECT_GE(found.partners.size(), 2U);
   EXPECT_EQ(found.keys[0].known, Known::Undetermined);
   EXPECT_GT(*found.condition, 50);

@@ -374,6 +374,11 @@ TEST(Quantities, AreThoseThatTheTimesDependOn) {
   EXPECT_EQ(find(result.quantities, "shader_costs.any-hit").high, 2000);
   EXPECT_EQ(find(result.quantities, "machine.rt_steps_per_cycle").origin, Origin::Derived);
   EXPECT_EQ(find(result.quantities, "machine.dram_bytes_per_second").origin, Origin::Published);
+  const Quantity tests = find(result.quantities, "machine.rt_test_latency_cycles");
+  EXPECT_EQ(tests.value, 4);
+  EXPECT_EQ(tests.low, 0) << "a visit of 22 cycles is less than its load";
+  EXPECT_EQ(tests.high, 88 - 40) << "a visit of twice 44 cycles";
+  EXPECT_FALSE(find(result.quantities, "machine.l1_latency_cycles").varied());
   const std::vector<Quantity>& of_ser = result.rows[1].verdict.quantities;
   EXPECT_TRUE(find(of_ser, "machine.withheld_sms").varied());
   EXPECT_TRUE(find(of_ser, "machine.reorder_cycles").varied());

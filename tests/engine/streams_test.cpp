@@ -82,9 +82,10 @@ TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
     EXPECT_EQ(metric(outcome, "time_milliseconds"), as_double(interleaved.cycles) / (expected.machine.clock_mhz * 1e3));
     EXPECT_EQ(metric(outcome, "time_l2_bytes"), as_double(interleaved.time.l2_bytes));
     EXPECT_EQ(metric(outcome, "time_dram_bytes"), as_double(interleaved.time.dram_bytes));
-    EXPECT_EQ(metric(outcome, "time_dram_busy"), interleaved.time.dram_cycles / as_double(interleaved.cycles));
-    EXPECT_EQ(metric(outcome, "time_stalled_share"),
-              as_double(interleaved.stalled_cycles) / (as_double(interleaved.cycles) * 4));
+    EXPECT_EQ(metric(outcome, "time_dram_bandwidth_busy"),
+              interleaved.time.dram_cycles / as_double(interleaved.cycles));
+    EXPECT_EQ(metric(outcome, "time_mshrs_busy"),
+              as_double(interleaved.mshr_stall_cycles) / (as_double(interleaved.cycles) * 4));
     double parts = 0;
     for (const char* part :
          {"reorder", "issue", "traversal", "load_unit", "l1", "merged", "l2", "dram", "barrier", "idle"}) {
@@ -177,7 +178,7 @@ TEST(Streams, StreamsDependOnRatesInMemoryTimeAlone) {
        {"shader_costs.miss=9", "scheduler.cost_source=spirv", "scheduler.cycles_per_instruction=9",
         "machine.issue_per_cycle=1", "machine.issue_partitions=2", "machine.clock_mhz=1000",
         "machine.rt_steps_per_cycle=0.5", "machine.rt_boxes_per_cycle=4", "machine.rt_triangles_per_cycle=1",
-        "machine.rt_rays=64", "machine.rt_step_latency_cycles=99", "machine.dram_bytes_per_second=1e9",
+        "machine.rt_rays=64", "machine.rt_test_latency_cycles=99", "machine.dram_bytes_per_second=1e9",
         "machine.l2_bytes_per_second=1e9", "machine.software_traversal=true"}) {
     EXPECT_TRUE(depends("schedule.time=memory", key)) << key;
     EXPECT_FALSE(depends("schedule.time=accesses", key)) << key;
@@ -188,6 +189,19 @@ TEST(Streams, StreamsDependOnRatesInMemoryTimeAlone) {
     EXPECT_TRUE(depends("schedule.time=accesses", key)) << key;
   }
   EXPECT_FALSE(depends("schedule.time=memory", "machine.reorder_cycles=99")) << "plain warps do not reorder";
+}
+
+TEST(Streams, TheTimeModelReadsTheLatencyOfTheL1AndNotTheBandwidthOfTheL2) {
+  const std::string path = path_of("bunny.rrt");
+  Evaluator evaluator({});
+  const auto key_with = [&](const char* more) {
+    return key_of(evaluator, of(path, {"outputs=model", more}), experiment::stage("model"));
+  };
+  const std::string usual = key_with("outputs=model");
+  EXPECT_EQ(key_with("machine.l2_bytes_per_second=1e9"), usual);
+  EXPECT_EQ(key_with("machine.l2_latency_cycles=99"), usual);
+  EXPECT_NE(key_with("machine.l1_latency_cycles=99"), usual);
+  EXPECT_NE(key_with("machine.rt_test_latency_cycles=99"), usual);
 }
 
 TEST(Streams, OtherCachesSeeTheSameStream) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/machine/interleave.hpp"
@@ -159,7 +160,7 @@ TEST(ClosedForms, PointerChaseThroughCaches) {
   }
 }
 
-// Occupancy sweeps: time falls as 1 / slots until memory, or the load unit, is busy all the time.
+// Occupancy sweeps: time falls as 1 / slots until DRAM, or the load unit, is busy all the time.
 TEST(ClosedForms, LittlesLawOverOccupancy) {
   for (const std::uint32_t service : {1U, 3U, 8U, 20U}) {
     std::uint64_t before = ~std::uint64_t{0};
@@ -191,7 +192,7 @@ std::uint64_t streaming(std::uint64_t count, double bytes_per_cycle, std::uint64
   return (count - 1) * service / kFractions + latency;
 }
 
-TEST(ClosedForms, StreamingAtTheBandwidthOfMemory) {
+TEST(ClosedForms, StreamingAtTheBandwidthOfDram) {
   for (const std::uint32_t sms : {1U, 2U, 4U}) {
     for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0}) {
       SCOPED_TRACE(testing::Message() << sms << " SMs, " << bytes_per_cycle << " bytes a cycle");
@@ -208,7 +209,7 @@ TEST(ClosedForms, StreamingAtTheBandwidthOfMemory) {
   }
 }
 
-// No L1, and few lines: hits in the L2. Memory is as near as the L2, so that the first loads are like the others.
+// No L1, and few lines: hits in the L2. DRAM is as near as the L2, so that the first loads are like the others.
 TEST(ClosedForms, StreamingAtTheBandwidthOfTheL2) {
   for (const std::uint32_t sms : {1U, 2U, 4U}) {
     for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0}) {
@@ -250,6 +251,51 @@ TEST(ClosedForms, StoresTakeBandwidth) {
     EXPECT_EQ(result.time.l2_bytes, (stores + 1) * kSector);
     EXPECT_EQ(result.time.dram_bytes, kSector);
   }
+}
+
+// A launch of stores alone: the bandwidth is busy from the first store to the end, long after the last warp.
+TEST(ClosedForms, StoresAloneTakeTheirBandwidth) {
+  for (const std::uint32_t sms : {1U, 2U, 4U}) {
+    for (const bool has_l2 : {true, false}) {
+      for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0, 32.0, 100.0, 1e4}) {
+        SCOPED_TRACE(testing::Message() << sms << " SMs, " << bytes_per_cycle << " bytes a cycle, L2 " << has_l2);
+        constexpr std::uint64_t kStores = 240;
+        std::vector<std::vector<test::Step>> items;
+        for (std::uint64_t line = 0; line < kStores; ++line) {
+          items.push_back({test::store({line})});
+        }
+        Bench bench;
+        bench.source = test::hand_made(items);
+        bench.machine.sms = sms;
+        bench.machine.l2_bytes = has_l2 ? bench.machine.l2_bytes : 0;
+        (has_l2 ? bench.machine.l2_bytes_per_second : bench.machine.dram_bytes_per_second) = bytes_per_cycle * kClock;
+        const InterleaveResult result = measure(bench);
+        const std::uint64_t issues = kStores / sms;  // one a cycle and SM
+        const double served = kStores * kSector / bytes_per_cycle;
+        EXPECT_EQ(result.cycles, std::max(issues, static_cast<std::uint64_t>(std::ceil(served - 1e-3))));
+        EXPECT_THAT(result.sm_last_cycle, testing::Each(issues)) << "no warp waits for its store";
+        const double busy = has_l2 ? result.time.l2_cycles : result.time.dram_cycles;
+        EXPECT_NEAR(busy, served, 1e-3);
+        EXPECT_LE(busy, static_cast<double>(result.cycles));
+        for (const SmTime& sm : result.time.sms) {
+          EXPECT_EQ(sm.busy, issues);
+          EXPECT_EQ(sm.idle, result.cycles - issues);
+        }
+      }
+    }
+  }
+}
+
+// A load's service may take longer than its latency: the data is there, and the server still busy.
+TEST(ClosedForms, AServiceLongerThanTheLatencyEndsTheLaunch) {
+  Bench bench;
+  bench.source = own_lines(1);
+  bench.machine.dram_bytes_per_second = kSector * kClock / 500;  // 500 cycles a sector
+  const InterleaveResult result = measure(bench);
+  EXPECT_EQ(result.sm_last_cycle.at(0), 120U);
+  EXPECT_EQ(result.cycles, 500U);
+  EXPECT_EQ(result.time.sms[0].idle, 380U);
+  EXPECT_DOUBLE_EQ(result.time.dram_cycles, 500);
 }
 
 // Slots of a partition share its issue slots; a warp alone has one partition, and its own latency.
@@ -295,17 +341,17 @@ TEST(ClosedForms, TestsOfTheRayUnit) {
   };
   for (const Rate& rate : {Rate{2, 0, 0, 10}, Rate{1, 4, 2, 7}, Rate{1, 1, 1, 20}, Rate{0.25, 0, 0, 80}}) {
     for (const std::uint32_t slots : {1U, 2U, 4U, 8U, 20U}) {
-      for (const double step : {0.0, 25.4, 130.0}) {
-        SCOPED_TRACE(testing::Message() << rate.service << " cycles, " << slots << " slots, step " << step);
+      for (const double latency : {0.0, 15.4, 119.5}) {
+        SCOPED_TRACE(testing::Message() << rate.service << " cycles, " << slots << " slots, latency " << latency);
         Bench bench;
         bench.source = work_alone(40, {.visits = 20, .boxes = 12, .triangles = 8});
         bench.machine.rt_steps_per_cycle = rate.visits;
         bench.machine.rt_boxes_per_cycle = rate.boxes;
         bench.machine.rt_triangles_per_cycle = rate.triangles;
-        bench.machine.rt_step_latency_cycles = step;
+        bench.machine.rt_test_latency_cycles = latency;
         bench.options.resident_warps = slots;
         const InterleaveResult result = measure(bench);
-        const std::uint64_t more = step < 10 ? 0 : static_cast<std::uint64_t>(step) - 10;  // than the load
+        const auto more = static_cast<std::uint64_t>(std::llround(latency));  // after the turn
         EXPECT_EQ(result.cycles, closed_loop(40, slots, rate.service + more, rate.service));
         EXPECT_EQ(waits(result, WarpWait::Traversal), all_waits(result));
         EXPECT_DOUBLE_EQ(result.time.ray_unit_cycles, 40.0 * static_cast<double>(rate.service));
@@ -317,8 +363,8 @@ TEST(ClosedForms, TestsOfTheRayUnit) {
 // Without a ray unit a step is shader work of all lanes, however many are active.
 TEST(ClosedForms, TestsInSoftware) {
   for (const std::uint32_t slots : {1U, 3U, 10U}) {  // of a partition
-    for (const double step : {0.0, 200.0}) {
-      SCOPED_TRACE(testing::Message() << slots << " slots, step " << step);
+    for (const std::uint32_t of_tests : {0U, 190U}) {
+      SCOPED_TRACE(testing::Message() << slots << " slots, latency " << of_tests);
       Bench bench;
       bench.source = work_alone(60, {.visits = 3, .boxes = 3});
       bench.machine.software_traversal = true;
@@ -326,11 +372,11 @@ TEST(ClosedForms, TestsInSoftware) {
       bench.machine.issue_partitions = 2;
       bench.machine.issue_per_cycle = 4;
       bench.machine.rt_steps_per_cycle = 2;
-      bench.machine.rt_step_latency_cycles = step;
+      bench.machine.rt_test_latency_cycles = of_tests;
       bench.options.resident_warps = 2 * slots;
       const InterleaveResult result = measure(bench);
       constexpr std::uint64_t kService = 32 * 4 / 2 / 2;  // 64 warp instructions, of which a partition issues 2 a cycle
-      const std::uint64_t latency = step == 0 ? kService : 190;
+      const std::uint64_t latency = std::max<std::uint64_t>(kService, of_tests);
       EXPECT_EQ(result.cycles, closed_loop(30, slots, latency, kService));
       EXPECT_EQ(waits(result, WarpWait::Traversal), all_waits(result));
       EXPECT_EQ(result.time.ray_unit_cycles, 0);
@@ -339,22 +385,27 @@ TEST(ClosedForms, TestsInSoftware) {
   }
 }
 
-// A traversal: each step loads a node of the L1 and tests it. The first node comes from memory.
+// A traversal: each step loads a node of the L1 and tests it. The first node comes from DRAM. The latency of the load
+// and that of the tests do not depend on each other.
 TEST(ClosedForms, TraversalOfOneWarp) {
   for (const std::uint32_t steps : {1U, 2U, 30U}) {
     for (const std::uint16_t visits : {std::uint16_t{1}, std::uint16_t{32}}) {
-      SCOPED_TRACE(testing::Message() << steps << " steps, " << visits << " visits");
-      Bench bench;
-      bench.source = chase(std::vector<std::uint64_t>(steps, 5));
-      bench.source.streams[0].work.assign(steps + 1, {.visits = visits, .boxes = visits});
-      bench.source.streams[0].work[0] = {.rays_begin = 32};
-      bench.source.streams[0].work[steps].rays_end = 32;
-      bench.machine.rt_steps_per_cycle = 4;
-      bench.machine.rt_step_latency_cycles = 40;
-      const InterleaveResult result = measure(bench);
-      const std::uint64_t service = visits == 1 ? 1 : 8;
-      EXPECT_EQ(result.cycles, 110 + steps * (40 + service));
-      EXPECT_EQ(waits(result, WarpWait::Traversal), steps * (30 + service));
+      for (const std::uint32_t hit : {10U, 35U, 100U}) {
+        SCOPED_TRACE(testing::Message() << steps << " steps, " << visits << " visits, hit " << hit);
+        Bench bench;
+        bench.source = chase(std::vector<std::uint64_t>(steps, 5));
+        bench.source.streams[0].work.assign(steps + 1, {.visits = visits, .boxes = visits});
+        bench.source.streams[0].work[0] = {.rays_begin = 32};
+        bench.source.streams[0].work[steps].rays_end = 32;
+        bench.machine.rt_steps_per_cycle = 4;
+        bench.machine.l1_latency_cycles = hit;
+        bench.machine.rt_test_latency_cycles = 30;
+        const InterleaveResult result = measure(bench);
+        const std::uint64_t service = visits == 1 ? 1 : 8;
+        EXPECT_EQ(result.cycles, 120 + (steps - 1) * hit + steps * (30 + service));
+        EXPECT_EQ(waits(result, WarpWait::Traversal), steps * (30 + service));
+        EXPECT_EQ(waits(result, WarpWait::L1), (steps - 1) * hit);
+      }
     }
   }
 }
@@ -409,21 +460,21 @@ TEST(ClosedForms, OutstandingMisses) {
     instruction.machine.outstanding_misses = misses;
     EXPECT_EQ(measure(instruction).cycles, expected);
 
-    Bench group;
-    group.source = chase(different(kLoads));
-    group.source.streams[0].work.assign(kLoads + 1, {.follows = true});
-    group.source.streams[0].work.front() = group.source.streams[0].work.back() = {};
-    group.machine.outstanding_misses = misses;
-    group.options.compute_cycles = 99;  // none between instructions of a group
-    const InterleaveResult result = measure(group);
+    Bench clause;
+    clause.source = chase(different(kLoads));
+    clause.source.streams[0].work.assign(kLoads + 1, {.follows = true});
+    clause.source.streams[0].work.front() = clause.source.streams[0].work.back() = {};
+    clause.machine.outstanding_misses = misses;
+    clause.options.compute_cycles = 99;  // none between instructions of a clause
+    const InterleaveResult result = measure(clause);
     EXPECT_EQ(result.cycles, expected);
     EXPECT_EQ(waits(result, WarpWait::LoadUnit), expected - 120) << "the last one issues then";
     EXPECT_EQ(waits(result, WarpWait::Dram), 120U);
   }
 }
 
-// Groups of loads: memory-level parallelism of one warp.
-TEST(ClosedForms, GroupsOfLoads) {
+// Clauses of loads: memory-level parallelism of one warp.
+TEST(ClosedForms, ClausesOfLoads) {
   for (const std::uint32_t size : {1U, 2U, 5U, 20U, 100U}) {
     SCOPED_TRACE(size);
     Bench bench;

@@ -82,7 +82,7 @@ inline machine::WorkPlan plan_of(std::uint32_t items, std::uint32_t queues = 1,
 }
 
 /// What happened to a transaction; of a store always Store.
-enum class Outcome : std::uint8_t { Hit, Merged, L2, Memory, Store };
+enum class Outcome : std::uint8_t { Hit, Merged, L2, Dram, Store };
 
 inline Outcome outcome_of(const memory::Transaction& transaction) {
   if ((transaction.flags & memory::kStore) != 0) {
@@ -94,7 +94,7 @@ inline Outcome outcome_of(const memory::Transaction& transaction) {
   if ((transaction.flags & memory::kTimedMerged) != 0) {
     return Outcome::Merged;
   }
-  return (transaction.flags & memory::kTimedL2Hit) != 0 ? Outcome::L2 : Outcome::Memory;
+  return (transaction.flags & memory::kTimedL2Hit) != 0 ? Outcome::L2 : Outcome::Dram;
 }
 
 /// A transaction that was issued.
@@ -109,7 +109,7 @@ struct Issued {
   bool operator==(const Issued&) const = default;
 };
 inline std::ostream& operator<<(std::ostream& out, const Issued& issued) {
-  const char* names[] = {"Hit", "Merged", "L2", "Memory", "Store"};
+  const char* names[] = {"Hit", "Merged", "L2", "Dram", "Store"};
   return out << "{" << issued.cycle << ", " << issued.sm << ", " << issued.item << ", " << issued.instruction << ", "
              << issued.line << ", " << names[static_cast<std::size_t>(issued.outcome)] << "}";
 }
@@ -131,7 +131,7 @@ class StartsSink : public memory::InstructionSink {
   }
 };
 
-/// L1 of four lines, L2 of sixteen, fully associative; a hit takes 4 cycles, the L2 20, memory 50.
+/// L1 of four lines, L2 of sixteen, fully associative; a hit takes 4 cycles, the L2 20, DRAM 50.
 inline machine::Machine machine_by_hand(std::uint32_t sms) {
   machine::Machine machine;
   machine.sms = sms;

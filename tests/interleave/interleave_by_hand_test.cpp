@@ -26,7 +26,7 @@ using testing::ElementsAre;
 constexpr auto kHit = Outcome::Hit;
 constexpr auto kMerged = Outcome::Merged;
 constexpr auto kL2 = Outcome::L2;
-constexpr auto kMemory = Outcome::Memory;
+constexpr auto kDram = Outcome::Dram;
 constexpr auto kStore = Outcome::Store;
 
 InterleaveOptions slots(std::uint32_t resident, const std::string& scheduler = "loose-round-robin") {
@@ -36,19 +36,19 @@ InterleaveOptions slots(std::uint32_t resident, const std::string& scheduler = "
 TEST(InterleaveByHand, OneWarpIsAChainOfLatencies) {
   auto source = hand_made({{load({0}), load({0}), load({1}), store({1}), load({1}), load({2, 3})}});
   const Played played = play(source, plan_of(1), machine_by_hand(1), slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory},    // back at 50
-                                         Issued{50, 0, 0, 1, 0, kHit},      // 54
-                                         Issued{54, 0, 0, 2, 1, kMemory},   // 104
-                                         Issued{104, 0, 0, 3, 1, kStore},   // 105
-                                         Issued{105, 0, 0, 4, 1, kHit},     // 109
-                                         Issued{109, 0, 0, 5, 2, kMemory},  // 159
-                                         Issued{110, 0, 0, 5, 3, kMemory}));
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram},     // back at 50
+                                         Issued{50, 0, 0, 1, 0, kHit},     // 54
+                                         Issued{54, 0, 0, 2, 1, kDram},    // 104
+                                         Issued{104, 0, 0, 3, 1, kStore},  // 105
+                                         Issued{105, 0, 0, 4, 1, kHit},    // 109
+                                         Issued{109, 0, 0, 5, 2, kDram},   // 159
+                                         Issued{110, 0, 0, 5, 3, kDram}));
   EXPECT_EQ(played.result.cycles, 160U);
   EXPECT_EQ(played.result.instructions, 6U);
   EXPECT_EQ(played.result.transactions, 7U);
   EXPECT_EQ(played.result.dram, 4U);
   EXPECT_EQ(played.result.l1_hits, 2U);
-  EXPECT_EQ(played.result.stalled_cycles, 0U);
+  EXPECT_EQ(played.result.mshr_stall_cycles, 0U);
 }
 
 TEST(InterleaveByHand, ComputeCyclesComeBehindEachInstructionButTheLast) {
@@ -56,36 +56,36 @@ TEST(InterleaveByHand, ComputeCyclesComeBehindEachInstructionButTheLast) {
   InterleaveOptions options = slots(1);
   options.compute_cycles = 10;
   const Played played = play(source, plan_of(1), machine_by_hand(1), options);
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{60, 0, 0, 1, 0, kHit},
-                                         Issued{74, 0, 0, 2, 0, kStore}));
+  EXPECT_THAT(played.issued,
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{60, 0, 0, 1, 0, kHit}, Issued{74, 0, 0, 2, 0, kStore}));
   EXPECT_EQ(played.result.cycles, 75U);
 }
 
 TEST(InterleaveByHand, TwoWarpsOverlapTheirLatencies) {
   auto source = hand_made({{load({0}), load({0})}, {load({1}), load({1})}});
   const Played together = play(source, plan_of(2), machine_by_hand(1), slots(2));
-  EXPECT_THAT(together.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 1, 0, 1, kMemory},
+  EXPECT_THAT(together.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{1, 0, 1, 0, 1, kDram},
                                            Issued{50, 0, 0, 1, 0, kHit}, Issued{51, 0, 1, 1, 1, kHit}));
   EXPECT_EQ(together.result.cycles, 55U);
   // With one slot the second starts in the cycle in which the first has ended.
   const Played alone = play(source, plan_of(2), machine_by_hand(1), slots(1));
-  EXPECT_THAT(alone.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 0, 1, 0, kHit},
-                                        Issued{54, 0, 1, 0, 1, kMemory}, Issued{104, 0, 1, 1, 1, kHit}));
+  EXPECT_THAT(alone.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 0, 1, 0, kHit},
+                                        Issued{54, 0, 1, 0, 1, kDram}, Issued{104, 0, 1, 1, 1, kHit}));
   EXPECT_EQ(alone.result.cycles, 108U);
 }
 
 TEST(InterleaveByHand, AnInstructionHoldsTheLoadUnitForEachOfItsTransactions) {
   auto source = hand_made({{load({0, 1, 2})}, {load({3})}});
   const Played played = play(source, plan_of(2), machine_by_hand(1), slots(2));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 0, 0, 1, kMemory},
-                                         Issued{2, 0, 0, 0, 2, kMemory}, Issued{3, 0, 1, 0, 3, kMemory}));
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{1, 0, 0, 0, 1, kDram},
+                                         Issued{2, 0, 0, 0, 2, kDram}, Issued{3, 0, 1, 0, 3, kDram}));
   EXPECT_EQ(played.result.cycles, 53U);
 }
 
 TEST(InterleaveByHand, MissesToOneLineMerge) {
   auto source = hand_made({{load({0})}, {load({0})}, {load({0}), load({0})}});
   const Played played = play(source, plan_of(3), machine_by_hand(1), slots(3));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 1, 0, 0, kMerged},
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{1, 0, 1, 0, 0, kMerged},
                                          Issued{2, 0, 2, 0, 0, kMerged}, Issued{50, 0, 2, 1, 0, kHit}));
   EXPECT_EQ(played.result.merged, 2U);
   EXPECT_EQ(played.result.dram, 1U);
@@ -100,7 +100,7 @@ TEST(InterleaveByHand, AMergedLoadTakesAtLeastAHit) {
   machine.l2_latency_cycles = 4;
   machine.dram_latency_cycles = 4;
   const Played played = play(source, plan_of(2), machine, slots(2));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 1, 0, 8, kStore},
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{1, 0, 1, 0, 8, kStore},
                                          Issued{2, 0, 1, 1, 8, kStore}, Issued{3, 0, 1, 2, 0, kMerged},
                                          Issued{4, 0, 0, 1, 9, kStore}, Issued{6, 0, 1, 3, 7, kStore}));
 }
@@ -109,8 +109,8 @@ TEST(InterleaveByHand, AMergedLoadTakesAtLeastAHit) {
 TEST(InterleaveByHand, SectorsOfOneLineReturnTogether) {
   auto source = hand_made({{load({{0, 0b0001}})}, {load({{0, 0b0100}})}, {load({{0, 0b0001}}), store({5})}});
   const Played played = play(source, plan_of(3), machine_by_hand(1), slots(3));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory},  // back at 50
-                                         Issued{1, 0, 1, 0, 0, kMemory},  // another sector: 51
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram},    // back at 50
+                                         Issued{1, 0, 1, 0, 0, kDram},    // another sector: 51
                                          Issued{2, 0, 2, 0, 0, kMerged},  // 51, with the line's last
                                          Issued{51, 0, 2, 1, 5, kStore}));
 }
@@ -121,12 +121,12 @@ TEST(InterleaveByHand, ALoadUnitThatWouldMissOnceMoreWaits) {
   machine.outstanding_misses = 1;
   const Played played = play(source, plan_of(3), machine, slots(3));
   // At 1 the second warp's miss finds no room and holds the unit until 50: the third warp's merge waits behind it.
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 1, 0, 1, kMemory},
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 1, 0, 1, kDram},
                                          Issued{51, 0, 2, 0, 0, kHit}, Issued{52, 0, 0, 1, 0, kHit}));
-  EXPECT_EQ(played.result.stalled_cycles, 49U);
+  EXPECT_EQ(played.result.mshr_stall_cycles, 49U);
   EXPECT_EQ(played.result.cycles, 100U);
   machine.outstanding_misses = 2;
-  EXPECT_EQ(play(source, plan_of(3), machine, slots(3)).result.stalled_cycles, 0U);
+  EXPECT_EQ(play(source, plan_of(3), machine, slots(3)).result.mshr_stall_cycles, 0U);
 }
 
 TEST(InterleaveByHand, TheL2HasWhatTheL1HasLost) {
@@ -134,7 +134,7 @@ TEST(InterleaveByHand, TheL2HasWhatTheL1HasLost) {
   Machine machine = machine_by_hand(1);
   machine.l1_bytes = 128;  // one line
   const Played played = play(source, plan_of(1), machine, slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 0, 1, 1, kMemory},
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 0, 1, 1, kDram},
                                          Issued{100, 0, 0, 2, 0, kL2}, Issued{120, 0, 0, 3, 0, kHit}));
   EXPECT_EQ(played.result.cycles, 124U);
   EXPECT_EQ(played.result.l2_hits, 1U);
@@ -144,9 +144,9 @@ TEST(InterleaveByHand, TheL2sLineThatIsOnItsWayIsWaitedFor) {
   auto source = hand_made({{load({0}), load({0})}, {load({0})}, {store({7}), store({7}), load({0})}});
   Machine machine = machine_by_hand(3);
   const Played played = play(source, plan_of(3), machine, slots(1));
-  // Three SMs ask the L2 for line 0 in cycles 0, 0 and 2; memory returns it at 50 to all.
+  // Three SMs ask the L2 for line 0 in cycles 0, 0 and 2; DRAM returns it at 50 to all.
   EXPECT_THAT(played.issued,
-              ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{0, 1, 1, 0, 0, kL2}, Issued{0, 2, 2, 0, 7, kStore},
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{0, 1, 1, 0, 0, kL2}, Issued{0, 2, 2, 0, 7, kStore},
                           Issued{1, 2, 2, 1, 7, kStore}, Issued{2, 2, 2, 2, 0, kL2}, Issued{50, 0, 0, 1, 0, kHit}));
   EXPECT_THAT(played.result.sm_last_cycle, ElementsAre(54U, 50U, 50U));
   EXPECT_THAT(played.result.sm_instructions, ElementsAre(2U, 1U, 3U));
@@ -174,25 +174,25 @@ TEST(InterleaveByHand, WithoutL1EveryLoadIsAMissAndNothingMerges) {
   Machine machine = machine_by_hand(1);
   machine.l1_bytes = 0;
   const Played played = play(source, plan_of(2), machine, slots(2));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 1, 0, 0, kL2},  // back at 50
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{1, 0, 1, 0, 0, kL2},  // back at 50
                                          Issued{50, 0, 0, 1, 0, kL2}));
   EXPECT_EQ(played.result.cycles, 70U);
   // With one outstanding miss the second warp waits from 1 to 50, then the first from 51 to 70.
   machine.outstanding_misses = 1;
   const Played waiting = play(source, plan_of(2), machine, slots(2));
   EXPECT_THAT(waiting.issued,
-              ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 1, 0, 0, kL2}, Issued{70, 0, 0, 1, 0, kL2}));
-  EXPECT_EQ(waiting.result.stalled_cycles, 49U + 19U);
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 1, 0, 0, kL2}, Issued{70, 0, 0, 1, 0, kL2}));
+  EXPECT_EQ(waiting.result.mshr_stall_cycles, 49U + 19U);
 }
 
-TEST(InterleaveByHand, WithoutL2MemoryServesEveryMiss) {
+TEST(InterleaveByHand, WithoutL2DramServesEveryMiss) {
   auto source = hand_made({{load({0}), load({1}), store({1}), load({0})}});
   Machine machine = machine_by_hand(1);
   machine.l1_bytes = 128;
   machine.l2_bytes = 0;
   const Played played = play(source, plan_of(1), machine, slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 0, 1, 1, kMemory},
-                                         Issued{100, 0, 0, 2, 1, kStore}, Issued{101, 0, 0, 3, 0, kMemory}));
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 0, 1, 1, kDram},
+                                         Issued{100, 0, 0, 2, 1, kStore}, Issued{101, 0, 0, 3, 0, kDram}));
   EXPECT_EQ(played.result.cycles, 151U);
 }
 
@@ -242,7 +242,7 @@ TEST(InterleaveByHand, OneQueueFeedsTheSmWithFewestWarps) {
   const Played played = play(source, plan_of(5), machine_by_hand(2), slots(3));
   // 0, 2, 4 to SM 0; 1, 3 to SM 1.
   EXPECT_THAT(played.issued,
-              ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{0, 1, 1, 0, 0, kL2}, Issued{1, 0, 2, 0, 0, kMerged},
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{0, 1, 1, 0, 0, kL2}, Issued{1, 0, 2, 0, 0, kMerged},
                           Issued{1, 1, 3, 0, 0, kMerged}, Issued{2, 0, 4, 0, 0, kMerged}));
 }
 
@@ -250,7 +250,7 @@ TEST(InterleaveByHand, AQueueForEachSmIsItsOwn) {
   auto source = hand_made({{load({0})}, {load({1})}, {load({0})}, {load({1})}, {load({1})}});
   const Played played = play(source, plan_of(5, 2, {0, 1, 0, 1, 1}), machine_by_hand(2), slots(1));
   EXPECT_THAT(played.issued,
-              ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{0, 1, 1, 0, 1, kMemory}, Issued{50, 0, 2, 0, 0, kHit},
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{0, 1, 1, 0, 1, kDram}, Issued{50, 0, 2, 0, 0, kHit},
                           Issued{50, 1, 3, 0, 1, kHit}, Issued{54, 1, 4, 0, 1, kHit}));
   EXPECT_THAT(played.result.sm_last_cycle, ElementsAre(54U, 58U));
 }
@@ -258,7 +258,7 @@ TEST(InterleaveByHand, AQueueForEachSmIsItsOwn) {
 TEST(InterleaveByHand, ItemsWithoutInstructionsTakeNoTime) {
   auto source = hand_made({{}, {load({0})}, {}, {load({0})}, {}});
   const Played played = play(source, plan_of(5), machine_by_hand(1), slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 1, 0, 0, kMemory}, Issued{50, 0, 3, 0, 0, kHit}));
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 1, 0, 0, kDram}, Issued{50, 0, 3, 0, 0, kHit}));
   EXPECT_EQ(played.result.items, 5U);
   auto nothing = hand_made({});
   EXPECT_EQ(play(nothing, plan_of(0), machine_by_hand(2), slots(4)).result.cycles, 0U);
@@ -285,7 +285,7 @@ TEST(InterleaveByHand, ASpreadRoundFollowsTheLastEndOfAllSms) {
 TEST(InterleaveByHand, AnInstructionCompletesWithItsLastTransaction) {
   auto source = hand_made({{load({1}), load({0, 1}), store({9})}});
   const Played played = play(source, plan_of(1), machine_by_hand(1), slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 1, kMemory}, Issued{50, 0, 0, 1, 0, kMemory},
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 1, kDram}, Issued{50, 0, 0, 1, 0, kDram},
                                          Issued{51, 0, 0, 1, 1, kHit}, Issued{100, 0, 0, 2, 9, kStore}));
 }
 

@@ -51,13 +51,13 @@ TEST(Interleave, IsWhatTheSlowOneSaysTransactionByTransaction) {
     seen.merged += fast.merged;
     seen.l2_hits += fast.l2_hits;
     seen.dram += fast.dram;
-    seen.stalled_cycles += fast.stalled_cycles;
+    seen.mshr_stall_cycles += fast.mshr_stall_cycles;
   }
   EXPECT_GT(seen.l1_hits, 1000U);
   EXPECT_GT(seen.merged, 1000U);
   EXPECT_GT(seen.l2_hits, 1000U);
   EXPECT_GT(seen.dram, 1000U);
-  EXPECT_GT(seen.stalled_cycles, 1000U);
+  EXPECT_GT(seen.mshr_stall_cycles, 1000U);
 }
 
 // Units and rounds: own SMs, SMs that the machine chooses, and warps spread over all SMs.
@@ -153,7 +153,7 @@ TEST(Interleave, IsWhatTheSlowOneSaysAtTheEnds) {
          at.machine.l1_latency_cycles = at.machine.l2_latency_cycles = at.machine.dram_latency_cycles = 1;
          at.options.compute_cycles = 0;
        }},
-      {"the L2 slower than memory",
+      {"the L2 slower than DRAM",
        [](auto& at) {
          at.machine.l2_latency_cycles = 90;
          at.machine.dram_latency_cycles = 30;

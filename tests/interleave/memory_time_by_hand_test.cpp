@@ -32,15 +32,15 @@ using testing::HasSubstr;
 constexpr auto kHit = Outcome::Hit;
 constexpr auto kMerged = Outcome::Merged;
 constexpr auto kL2 = Outcome::L2;
-constexpr auto kMemory = Outcome::Memory;
+constexpr auto kDram = Outcome::Dram;
 constexpr auto kStore = Outcome::Store;
 
-/// A hit takes 4 cycles, the L2 20, memory 50, a test none beyond its load; four partitions start an instruction a
+/// A hit takes 4 cycles, the L2 20, DRAM 50, a test none beyond its turn; four partitions start an instruction a
 /// cycle each; bandwidth is next to unlimited.
 Machine machine_of(std::uint32_t sms = 1) {
   Machine machine = test::machine_by_hand(sms);
   machine.name = "m";
-  machine.rt_step_latency_cycles = 4;
+  machine.rt_test_latency_cycles = 0;
   machine.clock_mhz = 1;
   machine.l2_bytes_per_second = 1e16;
   machine.dram_bytes_per_second = 1e15;
@@ -100,8 +100,8 @@ TEST(MemoryTimeByHand, OneWarpGoesThroughItsStates) {
   InterleaveOptions options = slots(1);
   options.start_delay = delay;
   const Played played = play(source, plan_of(1), machine_of(), options);
-  EXPECT_THAT(played.issued, ElementsAre(Issued{67, 0, 0, 0, 0, kMemory},  // back at 117, tests until 125
-                                         Issued{125, 0, 0, 1, 0, kHit},    // 129
+  EXPECT_THAT(played.issued, ElementsAre(Issued{67, 0, 0, 0, 0, kDram},  // back at 117, tests until 125
+                                         Issued{125, 0, 0, 1, 0, kHit},  // 129
                                          Issued{129, 0, 0, 2, 0, kStore}));
   EXPECT_EQ(waits_of(played), (Waits{7, 65, 8, 0, 5, 0, 0, 50}));
   EXPECT_EQ(played.result.cycles, 135U);
@@ -111,14 +111,14 @@ TEST(MemoryTimeByHand, OneWarpGoesThroughItsStates) {
   EXPECT_EQ(played.result.time.ray_unit_cycles, 8);
 }
 
-TEST(MemoryTimeByHand, AGroupIsInTheStateOfItsFarthestData) {
+TEST(MemoryTimeByHand, AClauseIsInTheStateOfItsFarthestData) {
   KeptSource source = source_of({{{load({0})}, {}}, {{load({0})}, {}}, {{load({0})}, {}}});
   const Played played = play(source, plan_of(3, 2, {0, 0, 1}), machine_of(2), slots(2));
   EXPECT_THAT(played.issued,
-              ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{0, 1, 2, 0, 0, kL2}, Issued{1, 0, 1, 0, 0, kMerged}));
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{0, 1, 2, 0, 0, kL2}, Issued{1, 0, 1, 0, 0, kMerged}));
   EXPECT_EQ(waits_of(played, 0), (Waits{0, 0, 0, 1, 0, 49, 0, 50}));
   EXPECT_EQ(waits_of(played, 1), (Waits{0, 0, 0, 0, 0, 0, 50, 0}));
-  // A hit after a miss does not bring the group nearer, a miss after a hit takes it farther.
+  // A hit after a miss does not bring the clause nearer, a miss after a hit takes it farther.
   const Played mixed = played_of({{{load({0}), load({0, 1}), load({1, 2}), load({1, 0})}, {}}}, machine_of(), slots(1));
   EXPECT_EQ(waits_of(mixed), (Waits{0, 0, 0, 3, 4, 0, 0, 150}));
 }
@@ -171,7 +171,7 @@ TEST(MemoryTimeByHand, LatencyWithoutInstructionsTakesNoSlot) {
 TEST(MemoryTimeByHand, TheRayUnitCountsVisitsOrBoxesAndTriangles) {
   Machine machine = machine_of();
   machine.rt_steps_per_cycle = 2;
-  machine.rt_step_latency_cycles = 10.4;  // 6 beyond the load
+  machine.rt_test_latency_cycles = 6.4;
   const std::vector<Item> items(2, {{store({0})}, {tests(4, 2)}});
   const Played visits = played_of(items, machine, slots(2));
   EXPECT_THAT(visits.issued, ElementsAre(Issued{9, 0, 0, 0, 0, kStore}, Issued{12, 0, 1, 0, 0, kStore}));
@@ -197,7 +197,7 @@ TEST(MemoryTimeByHand, SoftwareTraversalTakesIssueSlots) {
   EXPECT_EQ(played.result.time.issue_cycles, 9);
   EXPECT_EQ(played.result.time.ray_unit_cycles, 0);
   // The latency of the tests counts from their turn.
-  machine.rt_step_latency_cycles = 30;
+  machine.rt_test_latency_cycles = 26;
   EXPECT_EQ(played_of({{{}, {tests(1)}}}, machine, slots(1)).result.cycles, 26U);
 }
 
@@ -209,12 +209,12 @@ TEST(MemoryTimeByHand, RaysWaitForTheUnitInTheirOrder) {
   };
   // The third would fit from the beginning, but its turn is after the second's.
   const Played played = played_of({trace(0, 32), trace(1, 32), trace(2, 8)}, machine, slots(3));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 1, 0, 1, kMemory},
-                                         Issued{51, 0, 2, 0, 2, kMemory}));
+  EXPECT_THAT(played.issued,
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 1, 0, 1, kDram}, Issued{51, 0, 2, 0, 2, kDram}));
   EXPECT_EQ(waits_of(played), (Waits{0, 0, 100, 1, 0, 0, 0, 150}));
   // More rays than the unit holds: alone.
   const Played alone = played_of({trace(0, 64), trace(1, 1)}, machine, slots(2));
-  EXPECT_THAT(alone.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 1, 0, 1, kMemory}));
+  EXPECT_THAT(alone.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 1, 0, 1, kDram}));
   machine.rt_rays = 0;
   EXPECT_EQ(played_of({trace(0, 64), trace(1, 1)}, machine, slots(2)).result.cycles, 51U);
 }
@@ -238,13 +238,13 @@ TEST(MemoryTimeByHand, InstructionsThatFollowDoNotWait) {
   options.compute_cycles = 10;
   const Item item = {{load({0}), load({1, 2}), load({1})}, {kNothing, kFollows}};
   const Played played = played_of({item}, machine_of(), options);
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{1, 0, 0, 1, 1, kMemory},
-                                         Issued{2, 0, 0, 1, 2, kMemory},  // all back at 52, and 10 cycles of compute
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{1, 0, 0, 1, 1, kDram},
+                                         Issued{2, 0, 0, 1, 2, kDram},  // all back at 52, and 10 cycles of compute
                                          Issued{62, 0, 0, 2, 1, kHit}));
   EXPECT_EQ(waits_of(played), (Waits{0, 10, 0, 2, 4, 0, 0, 50}));
 }
 
-TEST(MemoryTimeByHand, TheSchedulerChoosesAnewWithinAGroup) {
+TEST(MemoryTimeByHand, TheSchedulerChoosesAnewWithinAClause) {
   const Item item = {{store({0}), store({0})}, {kNothing, kFollows}};
   const Played played = played_of({item, item}, machine_of(), slots(2));
   EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kStore}, Issued{1, 0, 1, 0, 0, kStore},
@@ -252,16 +252,16 @@ TEST(MemoryTimeByHand, TheSchedulerChoosesAnewWithinAGroup) {
   EXPECT_EQ(waits_of(played), (Waits{0, 0, 0, 5, 2, 0, 0, 0}));
 }
 
-// Windows are of 20 cycles: the group's second miss waits for the first one's return at 50.
-TEST(MemoryTimeByHand, AGroupGoesOnAcrossWindows) {
+// Windows are of 20 cycles: the clause's second miss waits for the first one's return at 50.
+TEST(MemoryTimeByHand, AClauseGoesOnAcrossWindows) {
   Machine machine = machine_of();
   machine.outstanding_misses = 1;
   const Item item = {{load({0}), load({1}), load({1})}, {kNothing, kFollows, tests(1)}};
   const Played played = played_of({item}, machine, slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{50, 0, 0, 1, 1, kMemory},
-                                         Issued{101, 0, 0, 2, 1, kHit}));
+  EXPECT_THAT(played.issued,
+              ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{50, 0, 0, 1, 1, kDram}, Issued{101, 0, 0, 2, 1, kHit}));
   EXPECT_EQ(waits_of(played), (Waits{0, 0, 1, 50, 4, 0, 0, 50}));
-  // The next access is a hit of another window: the group still waits for memory.
+  // The next access is a hit of another window: the clause still waits for memory.
   const Item hits = {{load({0}), load({1}), load({0})}, {kNothing, kNothing, kFollows}};
   EXPECT_EQ(waits_of(played_of({hits}, machine, slots(1))), (Waits{0, 0, 0, 1, 0, 0, 0, 99}));
 }
@@ -270,7 +270,7 @@ TEST(MemoryTimeByHand, ComputeCyclesCountAsIssue) {
   InterleaveOptions options = slots(1);
   options.compute_cycles = 10;
   const Played played = played_of({{{load({0}), load({0})}, {shader(1), shader(2), shader(3)}}}, machine_of(), options);
-  EXPECT_THAT(played.issued, ElementsAre(Issued{1, 0, 0, 0, 0, kMemory}, Issued{63, 0, 0, 1, 0, kHit}));
+  EXPECT_THAT(played.issued, ElementsAre(Issued{1, 0, 0, 0, 0, kDram}, Issued{63, 0, 0, 1, 0, kHit}));
   EXPECT_EQ(played.result.cycles, 70U);
   EXPECT_EQ(waits_of(played), (Waits{0, 16, 0, 0, 4, 0, 0, 50}));
 }
@@ -290,8 +290,8 @@ TEST(MemoryTimeByHand, MissesQueueForTheBandwidthOfL2AndMemory) {
   }
   const Played played = played_of(items, with_bandwidth(64, 32, 3), slots(1));
   // The L2 begins at 0, 2 and 4, memory at 0, 4 and 8.
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{0, 1, 1, 0, 1, kMemory},
-                                         Issued{0, 2, 2, 0, 2, kMemory}, Issued{50, 0, 0, 1, 8, kStore},
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{0, 1, 1, 0, 1, kDram},
+                                         Issued{0, 2, 2, 0, 2, kDram}, Issued{50, 0, 0, 1, 8, kStore},
                                          Issued{54, 1, 1, 1, 8, kStore}, Issued{58, 2, 2, 1, 8, kStore}));
   EXPECT_EQ(played.result.time.l2_bytes, 3 * 128 + 3 * 32U);
   EXPECT_EQ(played.result.time.dram_bytes, 3 * 128U);
@@ -323,8 +323,8 @@ TEST(MemoryTimeByHand, WithoutAnL2MemoryServesAll) {
   const Item writer = {{store({{0, 0b1111}})}, {}};
   const Item reader = {{load({{1, 0b0011}}), store({9})}, {}};
   const Played played = played_of({writer, reader}, machine, slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kStore}, Issued{0, 1, 1, 0, 1, kMemory},
-                                         Issued{52, 1, 1, 1, 9, kStore}));
+  EXPECT_THAT(played.issued,
+              ElementsAre(Issued{0, 0, 0, 0, 0, kStore}, Issued{0, 1, 1, 0, 1, kDram}, Issued{52, 1, 1, 1, 9, kStore}));
   EXPECT_EQ(played.result.time.l2_bytes, 0U);
   EXPECT_EQ(played.result.time.dram_bytes, 128 + 64 + 32U);
   EXPECT_EQ(played.result.time.dram_cycles, 3.5);
@@ -359,7 +359,7 @@ TEST(MemoryTimeByHand, SmsAreBusyAtABarrierOrIdle) {
   const Machine machine = machine_of(2);
   KeptSource source = source_of({{{load({0})}, {}}, {{store({0})}, {kNothing, shader(3)}}});
   const Played played = play(source, *dispatch_schedule(schedule, machine, 0), machine, slots(1));
-  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kMemory}, Issued{70, 0, 1, 0, 0, kStore}));
+  EXPECT_THAT(played.issued, ElementsAre(Issued{0, 0, 0, 0, 0, kDram}, Issued{70, 0, 1, 0, 0, kStore}));
   EXPECT_EQ(played.result.cycles, 74U);
   ASSERT_EQ(played.result.time.sms.size(), 2U);
   const SmTime& ran = played.result.time.sms[0];
@@ -417,7 +417,7 @@ TEST(MemoryTimeErrors, Machines) {
   EXPECT_EQ(where([](Machine& m) { m.dram_bytes_per_second = -1; }), "machine 'm', dram_bytes_per_second");
   EXPECT_EQ(where([](Machine& m) { m.issue_partitions = 0; }), "machine 'm', issue_partitions");
   EXPECT_EQ(where([](Machine& m) { m.issue_partitions = 65; }), "machine 'm', issue_partitions");
-  EXPECT_EQ(where([](Machine& m) { m.rt_step_latency_cycles = -1; }), "machine 'm', rt_step_latency_cycles");
+  EXPECT_EQ(where([](Machine& m) { m.rt_test_latency_cycles = -1; }), "machine 'm', rt_test_latency_cycles");
   EXPECT_THAT(where([](Machine& m) { m.rt_boxes_per_cycle = 1; }), HasSubstr("rt_triangles_per_cycle"));
   EXPECT_THAT(where([](Machine& m) { m.rt_triangles_per_cycle = 1; }), HasSubstr("rt_boxes_per_cycle"));
 }

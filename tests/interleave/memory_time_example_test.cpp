@@ -38,7 +38,7 @@ Machine two_sms() {
   machine.issue_partitions = 2;
   machine.rt_boxes_per_cycle = 1;
   machine.rt_triangles_per_cycle = 0.5;
-  machine.rt_step_latency_cycles = 6;
+  machine.rt_test_latency_cycles = 2;
   machine.rt_rays = 2;
   machine.l2_bytes_per_second = 16e6;
   machine.dram_bytes_per_second = 8e6;
@@ -161,13 +161,13 @@ TEST_F(MemoryTimeExample, EveryCycle) {
   made.push_back({"idle", text_of(time.sms[0].idle), text_of(time.sms[1].idle)});
   EXPECT_EQ(table_under(kTimePage, "| cycles | SM 0 | SM 1 |"), made) << "it does this:\n" << rows_text(made);
   const Rows sums = {{"cycles", text_of(played_.result.cycles)},
-                     {"stalled SM-cycles", text_of(played_.result.stalled_cycles)},
+                     {"SM-cycles of MSHR stalls", text_of(played_.result.mshr_stall_cycles)},
                      {"bytes of the L2", text_of(time.l2_bytes)},
-                     {"bytes of memory", text_of(time.dram_bytes)},
+                     {"bytes of DRAM", text_of(time.dram_bytes)},
                      {"busy: issue slots", fmt::format("{}", time.issue_cycles)},
                      {"busy: ray-tracing units", fmt::format("{}", time.ray_unit_cycles)},
                      {"busy: L2", fmt::format("{}", time.l2_cycles)},
-                     {"busy: memory", fmt::format("{}", time.dram_cycles)}};
+                     {"busy: DRAM", fmt::format("{}", time.dram_cycles)}};
   EXPECT_EQ(table_under(kTimePage, "| sum | value |"), sums) << "it does this:\n" << rows_text(sums);
 }
 

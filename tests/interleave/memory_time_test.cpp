@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/machine/interleave.hpp"
+#include "sim/machine/time_shares.hpp"
 #include "tests/interleave/random_work.hpp"
 #include "tests/interleave/same_result.hpp"
 #include "tests/interleave/slow_interleave.hpp"
@@ -42,7 +43,7 @@ void expect_same_time(const MemoryTime& fast, const MemoryTime& slow) {
   expect_near(fast.issue_cycles, slow.issue_cycles, "issue slots");
   expect_near(fast.ray_unit_cycles, slow.ray_unit_cycles, "ray-tracing units");
   expect_near(fast.l2_cycles, slow.l2_cycles, "L2");
-  expect_near(fast.dram_cycles, slow.dram_cycles, "memory");
+  expect_near(fast.dram_cycles, slow.dram_cycles, "DRAM");
 }
 
 void expect_equal(const InterleaveResult& fast, const InterleaveResult& slow) {
@@ -64,8 +65,12 @@ std::string first_difference(const memory::TransactionBlock& fast, const memory:
   return fast.transactions.size() == slow.transactions.size() ? "" : "another number of transactions";
 }
 
-/// The parts of each SM, and of its warps, are the whole.
-void expect_whole(const InterleaveResult& result, const std::vector<std::uint64_t>& lives) {
+/// The parts of each SM, and of its warps, are the whole; no resource is busy for longer than the launch takes.
+void expect_whole(const InterleaveResult& result, const std::vector<std::uint64_t>& lives, const Machine& machine) {
+  const TimeShares shares = time_shares(result.time, result.cycles, result.mshr_stall_cycles, machine);
+  for (std::size_t resource = 0; resource < kResourcesOfTime; ++resource) {
+    EXPECT_LE(shares.busy[resource], 1) << kResourceNames[resource];
+  }
   ASSERT_EQ(result.time.sms.size(), lives.size());
   for (std::size_t sm = 0; sm < lives.size(); ++sm) {
     const SmTime& time = result.time.sms[sm];
@@ -89,7 +94,7 @@ Compared compare(WorkCase& that, Dispatcher& dispatcher, test::SlowDispatch& slo
   EXPECT_EQ(first_difference(sink.all, slow.all), "");
   EXPECT_TRUE(sink.all.requests == slow.all.requests);
   expect_equal(result.fast, slow.result);
-  expect_whole(result.fast, slow.lives);
+  expect_whole(result.fast, slow.lives, that.base.machine);
   return result;
 }
 
@@ -197,7 +202,7 @@ TEST(MemoryTime, WithoutWorkIsTheInterleaving) {
     const InterleaveResult plain = interleave(that.source, plan, machine, options, without);
     EXPECT_EQ(first_difference(with.all, without.all), "");
     EXPECT_EQ(result.cycles, plain.cycles);
-    EXPECT_EQ(result.stalled_cycles, plain.stalled_cycles);
+    EXPECT_EQ(result.mshr_stall_cycles, plain.mshr_stall_cycles);
     EXPECT_TRUE(plain.time.sms.empty());
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
@@ -231,12 +236,12 @@ TEST(MemoryTime, IsWhatTheSlowOneSaysAtTheEnds) {
          at.base.machine.dram_latency_cycles = 1;
          at.base.options.compute_cycles = 0;
        }},
-      {"the L2 slower than memory",
+      {"the L2 slower than DRAM",
        [](auto& at) {
          at.base.machine.l2_latency_cycles = 90;
          at.base.machine.dram_latency_cycles = 30;
        }},
-      {"an L2 slower in bytes than memory",
+      {"an L2 slower in bytes than DRAM",
        [](auto& at) { at.base.machine.l2_bytes_per_second = at.base.machine.dram_bytes_per_second / 3; }},
       {"delays for all", [](auto& at) { at.delays.assign(at.source.items(), 77); }},
   };

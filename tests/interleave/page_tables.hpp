@@ -46,8 +46,8 @@ inline const char* name_of(Outcome outcome) {
       return "merged";
     case Outcome::L2:
       return "L2";
-    case Outcome::Memory:
-      return "memory";
+    case Outcome::Dram:
+      return "DRAM";
     case Outcome::Store:
       break;
   }

@@ -96,7 +96,7 @@ inline void draw_rates(WorkCase& result, Draws& draw) {
   machine.issue_partitions = 1 + draw.upto(7);
   machine.warp_size = warp_sizes[draw.upto(2)];
   machine.rt_steps_per_cycle = rates[draw.upto(4)];
-  machine.rt_step_latency_cycles = draw.upto(2) == 0 ? 0 : draw.upto(80) / 2.0;
+  machine.rt_test_latency_cycles = draw.upto(2) == 0 ? 0 : draw.upto(80) / 2.0;
   if (draw.upto(1) == 0) {
     machine.rt_boxes_per_cycle = rates[draw.upto(4)];
     machine.rt_triangles_per_cycle = rates[draw.upto(4)];

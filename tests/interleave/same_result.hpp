@@ -19,7 +19,7 @@ inline void expect_same(const machine::InterleaveResult& fast, const machine::In
   EXPECT_EQ(fast.dram, slow.dram);
   EXPECT_EQ(fast.sm_instructions, slow.sm_instructions);
   EXPECT_EQ(fast.sm_last_cycle, slow.sm_last_cycle);
-  EXPECT_EQ(fast.stalled_cycles, slow.stalled_cycles);
+  EXPECT_EQ(fast.mshr_stall_cycles, slow.mshr_stall_cycles);
 }
 
 }  // namespace rayreplay::test

@@ -63,8 +63,8 @@ TEST(SchedulesPage, TheWorkedExample) {
       {"L1 hits", fmt::format("{}", played.result.l1_hits)},
       {"merged", fmt::format("{}", played.result.merged)},
       {"L2 hits", fmt::format("{}", played.result.l2_hits)},
-      {"from memory", fmt::format("{}", played.result.dram)},
-      {"stalled SM-cycles", fmt::format("{}", played.result.stalled_cycles)}};
+      {"from DRAM", fmt::format("{}", played.result.dram)},
+      {"SM-cycles of MSHR stalls", fmt::format("{}", played.result.mshr_stall_cycles)}};
   EXPECT_EQ(sums, expected);
 }
 

@@ -189,6 +189,7 @@ class SlowInterleave {
     }
   }
   void sum_up() {
+    result.cycles = std::max(result.cycles, memory_.last_cycle());
     machine::MemoryTime& time = result.time;
     for (Sm& sm : sms_) {
       sm.time.idle = result.cycles - sm.time.busy - sm.time.barrier;
@@ -247,7 +248,7 @@ class SlowInterleave {
     transaction.sm = static_cast<std::uint16_t>(number);
     const std::optional<std::uint64_t> completes = memory_.access(sm.l1, transaction, cycle);
     if (!completes) {
-      ++result.stalled_cycles;
+      ++result.mshr_stall_cycles;
       return;
     }
     all.transactions.push_back(transaction);
@@ -269,7 +270,7 @@ class SlowInterleave {
     }
   }
   /// The last transaction of an instruction. The next instruction may not need its data; else the warp waits for the
-  /// whole group.
+  /// whole clause.
   static void issued(SlowWarp& warp, std::uint64_t cycle) {
     ++warp.row;
     if (warp.rows[warp.row].follows) {

@@ -1,4 +1,4 @@
-// L1s, the L2 and memory once more, as far as latencies go: words by address, and servers for bandwidths. Slow, and
+// L1s, the L2 and DRAM once more, as far as latencies go: words by address, and servers for bandwidths. Slow, and
 // easy to believe.
 #pragma once
 
@@ -97,6 +97,10 @@ class SlowMemory {
     return returns;
   }
 
+  /// Until everything has been served.
+  [[nodiscard]] std::uint64_t last_cycle() const {
+    return std::max(l2_server_.last_cycle(), dram_server_.last_cycle());
+  }
   [[nodiscard]] double l2_cycles() const {
     return l2_server_.busy_cycles();
   }

@@ -39,6 +39,10 @@ class SlowServer {
     free_ = turn.end;
     return turn;
   }
+  /// Until all work has ended.
+  [[nodiscard]] std::uint64_t last_cycle() const {
+    return rounded_up(free_);
+  }
   [[nodiscard]] double busy_cycles() const {
     return static_cast<double>(busy_) / static_cast<double>(kFractions);
   }
@@ -62,7 +66,7 @@ struct SlowWarp {
   machine::WarpWait state = machine::WarpWait::Issue;
   bool is_at_end = false;
   std::size_t request = 0;  ///< next of its stream
-  // Of the group that issues.
+  // Of the clause that issues.
   std::uint64_t completes = 0;
   machine::WarpWait served_by = machine::WarpWait::L1;
 
@@ -169,10 +173,7 @@ class SlowSmWork {
   }
 
   std::uint64_t tests(const memory::WarpWork& row, std::uint32_t slot, std::uint64_t cycle) {
-    // The step's load is an access of its own.
-    const auto step = static_cast<std::int64_t>(std::llround(machine_.rt_step_latency_cycles));
-    const auto latency =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(step - std::int64_t{machine_.l1_latency_cycles}, 0));
+    const auto latency = static_cast<std::uint64_t>(std::llround(machine_.rt_test_latency_cycles));
     if (machine_.software_traversal) {
       const double instructions = machine_.warp_size * machine_.issue_per_cycle / machine_.rt_steps_per_cycle;
       const SlowServer::Turn turn = partition_of(slot).serve(cycle * kFractions, instructions / rate());

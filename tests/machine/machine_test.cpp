@@ -92,6 +92,7 @@ TEST(Machine, KnowsTheOriginOfEachFigure) {
 }
 
 TEST(Machine, RefusesOriginsOfNothing) {
+  expect_usage("rt_step_latency_cycles = 40\n", {"my.toml:1", "did you mean 'rt_test_latency_cycles'"});
   expect_usage("[origins]\npublishd = [\"sms\"]\n", {"my.toml:2", "'publishd'", "did you mean 'published'"});
   expect_usage("[origins]\npublished = [\"smss\"]\n", {"my.toml:2", "'smss'", "did you mean 'sms'"});
   expect_usage("[origins]\npublished = [\"name\"]\n", {"unknown key", "'name'"});
@@ -119,7 +120,7 @@ TEST(Machine, LoadsByNameAndByPath) {
 }
 
 TEST(Machine, MinusZeroIsZero) {
-  const std::string written = to_toml(parse_machine("rt_step_latency_cycles = -0.0\n", "m.toml"));
+  const std::string written = to_toml(parse_machine("rt_test_latency_cycles = -0.0\n", "m.toml"));
   EXPECT_EQ(to_toml(parse_machine(written, "again.toml")), written);
 }
 

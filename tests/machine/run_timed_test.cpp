@@ -33,7 +33,8 @@ Setting random_setting(std::uint64_t seed) {
   setting.machine.sms = 1 + random.below(4);
   setting.machine.issue_per_cycle = 0.3 + fraction(random);
   setting.machine.rt_steps_per_cycle = 0.3 + fraction(random);
-  setting.machine.rt_step_latency_cycles = 1 + fraction(random);
+  setting.machine.l1_latency_cycles = 1;
+  setting.machine.rt_test_latency_cycles = fraction(random);
   setting.resident = 1 + random.below(4);
   machine::CostOptions costs;
   for (std::size_t ray = 0; ray < setting.launch().data.rays.size(); ++ray) {

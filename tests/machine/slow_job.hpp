@@ -61,7 +61,7 @@ inline machine::Job slow_job(const trace::Launch& launch, const std::vector<trac
   for (const double steps : longest) {
     chain += steps;
   }
-  job.traversal = chain * machine.rt_step_latency_cycles;
+  job.traversal = chain * (machine.l1_latency_cycles + machine.rt_test_latency_cycles);  // a load, and its tests
   if (machine.software_traversal) {
     job.issue += chain * static_cast<double>(lanes.size()) * (machine.issue_per_cycle / machine.rt_steps_per_cycle);
     job.visits = 0;

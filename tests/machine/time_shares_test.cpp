@@ -44,7 +44,7 @@ TEST(TimeShares, DivideSmCyclesWithoutRest) {
   EXPECT_DOUBLE_EQ(shares.busy[static_cast<std::size_t>(Resource::RayUnit)], 0.15);
   EXPECT_DOUBLE_EQ(shares.busy[static_cast<std::size_t>(Resource::L2Bandwidth)], 0.25);
   EXPECT_DOUBLE_EQ(shares.busy[static_cast<std::size_t>(Resource::DramBandwidth)], 0.5);
-  EXPECT_DOUBLE_EQ(shares.busy[static_cast<std::size_t>(Resource::OutstandingMisses)], 0.2);
+  EXPECT_DOUBLE_EQ(shares.busy[static_cast<std::size_t>(Resource::Mshrs)], 0.2);
   EXPECT_EQ(shares.bound, Resource::DramBandwidth);
   EXPECT_EQ(machine::time_verdict(shares),
             "the busiest resource is DRAM bandwidth, 50.0 % busy; of SM-cycles 60.0 % idle, 28.0 % DRAM, 7.0 % issue");

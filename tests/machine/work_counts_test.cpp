@@ -54,7 +54,8 @@ TEST(WorkCounts, GiveTheWorkloadOfAReplay) {
       }
       costs.steps_per_ray = 0.5 + random.below(50);
       machine::Machine machine;
-      machine.rt_step_latency_cycles = 1.25 + other;
+      machine.l1_latency_cycles = 1;
+      machine.rt_test_latency_cycles = 0.25 + other;
       machine.software_traversal = other == 1;
       const machine::Workload slow =
           make_workload(launch, trace.shaders, segments, schedule, machine, costs, simt::Policy::StageMajority);

@@ -43,7 +43,8 @@ TEST(Workload, IsThatOfEachWarpAlone) {
     const scheduler::Segments segments = scheduler::cut_paths(launch, {.at = at});
     const scheduler::SegmentSchedule schedule = shuffled(segments, 1U << random.below(6), random);
     machine::Machine machine;
-    machine.rt_step_latency_cycles = 1.25;
+    machine.l1_latency_cycles = 1 + static_cast<std::uint32_t>(seed % 3);
+    machine.rt_test_latency_cycles = 1.25;
     machine.software_traversal = seed % 4 == 0;
     machine.rt_steps_per_cycle = 0.125;
     machine::CostOptions options;

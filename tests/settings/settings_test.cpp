@@ -56,10 +56,10 @@ TEST(Settings, EveryKeyHasAValueOfItsTypeWhenComplete) {
 
 TEST(Settings, MinusZeroIsZero) {
   for (const char* zero : {"0", "-0", "-0.0"}) {
-    const Settings settings = completed({std::string("machine.rt_step_latency_cycles=") + zero});
-    EXPECT_FALSE(std::signbit(settings.real("machine.rt_step_latency_cycles"))) << zero;
+    const Settings settings = completed({std::string("machine.rt_test_latency_cycles=") + zero});
+    EXPECT_FALSE(std::signbit(settings.real("machine.rt_test_latency_cycles"))) << zero;
     const Settings read = parse_experiment(
-        std::string("trace = \"t.rrt\"\n[machine]\nrt_step_latency_cycles = ") + zero + "\n", "e.toml", "");
+        std::string("trace = \"t.rrt\"\n[machine]\nrt_test_latency_cycles = ") + zero + "\n", "e.toml", "");
     EXPECT_EQ(to_toml(complete(read), false), to_toml(settings, false)) << zero;
   }
 }
@@ -142,6 +142,8 @@ TEST(Settings, UnknownKeysNameTheNearest) {
   expect_usage([&] { settings.set_text("cache.l1.byte=1", "--set"); },
                {"unknown key", "--set", "'cache.l1.byte'", "did you mean 'cache.l1.bytes'?"});
   expect_usage([&] { settings.set_text("machine.smss=1", "e.toml:4"); }, {"e.toml:4", "did you mean 'machine.sms'?"});
+  expect_usage([&] { settings.set_text("machine.rt_step_latency_cycles=40", "--set"); },
+               {"did you mean 'machine.rt_test_latency_cycles'?"});
   expect_usage([&] { settings.set_text("sms=1", ""); }, {"did you mean 'machine.sms'?"});
   expect_usage([&] { settings.set_text("l1.bytes=1", ""); }, {"did you mean 'cache.l1.bytes'?"});
   expect_usage([&] { settings.set_text("qqqqqqqq=1", ""); }, {"see rayreplay list keys"});

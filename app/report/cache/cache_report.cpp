@@ -29,7 +29,7 @@ namespace {
 using experiment::CacheResult;
 using nlohmann::ordered_json;
 
-constexpr const char* kSchema = "rayreplay.cache/1";
+constexpr const char* kSchema = "rayreplay.cache/2";
 constexpr std::size_t kCurvePoints = 256;
 constexpr const char* kScheduleFile = "scheduler.file";
 constexpr const char* kHistogramsFile = "histograms.csv";
@@ -107,7 +107,7 @@ ordered_json summary_json(const CacheResult& result) {
   json["cycles"] = interleaved.cycles;
   json["milliseconds"] = summary.milliseconds;
   json["dram_bytes_per_second"] = summary.dram_bytes_per_second;
-  json["stalled_cycles"] = interleaved.stalled_cycles;
+  json["mshr_stall_cycles"] = interleaved.mshr_stall_cycles;
   json["served_loads"] = {{"l1", interleaved.l1_hits},
                           {"merged", interleaved.merged},
                           {"l2", interleaved.l2_hits},
@@ -189,12 +189,12 @@ std::string cache_sentences(const CacheResult& result) {
   }
   if (result.scheduled) {
     text += fmt::format(
-        "{} cycles ({:.3f} ms at {:.0f} MHz); loads served by L1 {:.1f} %, an outstanding miss {:.1f} %, "
+        "{} cycles ({:.3f} ms at {:.0f} MHz); loads served by L1 {:.1f} %, merged {:.1f} %, "
         "L2 {:.1f} %, DRAM {:.1f} %; load units wait for a free MSHR in {:.1f} % of SM-cycles\n",
         with_separators(interleaved.cycles), summary.milliseconds, result.machine.clock_mhz,
         100 * share(interleaved.l1_hits, summary.loads), 100 * share(interleaved.merged, summary.loads),
         100 * share(interleaved.l2_hits, summary.loads), 100 * share(interleaved.dram, summary.loads),
-        100 * share(interleaved.stalled_cycles, interleaved.cycles * result.machine.sms));
+        100 * share(interleaved.mshr_stall_cycles, interleaved.cycles * result.machine.sms));
     text += has_time(result) ? cache_time_sentence(result) : "";
   }
   if (has_level(result, memory::kL1) && has_level(result, memory::kL2)) {

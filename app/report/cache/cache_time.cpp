@@ -20,7 +20,7 @@ using machine::TimeShares;
 using nlohmann::ordered_json;
 
 TimeShares shares_of(const CacheResult& result) {
-  return machine::time_shares(result.interleaved.time, result.interleaved.cycles, result.interleaved.stalled_cycles,
+  return machine::time_shares(result.interleaved.time, result.interleaved.cycles, result.interleaved.mshr_stall_cycles,
                               result.machine);
 }
 

@@ -47,7 +47,7 @@ struct Header {
   std::uint64_t transactions = 0;
   std::uint64_t cycles = 0;
   std::uint64_t instructions = 0;
-  std::uint64_t stalled_cycles = 0;
+  std::uint64_t mshr_stall_cycles = 0;
   std::uint64_t timed_sms = 0;  ///< 0: no memory time
   std::uint64_t l2_bytes = 0;
   std::uint64_t dram_bytes = 0;
@@ -202,7 +202,7 @@ std::string write_stream(const RecordedStream& stream) {
                       .transactions = stream.transactions.size(),
                       .cycles = stream.cycles,
                       .instructions = stream.instructions,
-                      .stalled_cycles = stream.stalled_cycles,
+                      .mshr_stall_cycles = stream.mshr_stall_cycles,
                       .timed_sms = stream.time.sms.size(),
                       .l2_bytes = stream.time.l2_bytes,
                       .dram_bytes = stream.time.dram_bytes,
@@ -249,7 +249,7 @@ RecordedStream read_stream(std::string_view bytes, const std::string& where) {
   stream.sms = header.sms;
   stream.cycles = header.cycles;
   stream.instructions = header.instructions;
-  stream.stalled_cycles = header.stalled_cycles;
+  stream.mshr_stall_cycles = header.mshr_stall_cycles;
   stream.time.l2_bytes = header.l2_bytes;
   stream.time.dram_bytes = header.dram_bytes;
   stream.time.issue_cycles = std::bit_cast<double>(header.issue_cycles);

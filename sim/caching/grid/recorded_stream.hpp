@@ -27,7 +27,7 @@ struct RecordedStream {
   // Of the interleaving; 0 for imported traces.
   std::uint64_t cycles = 0;
   std::uint64_t instructions = 0;
-  std::uint64_t stalled_cycles = 0;
+  std::uint64_t mshr_stall_cycles = 0;
   machine::MemoryTime time;  ///< without SMs if the interleaving had no work
 
   [[nodiscard]] std::uint64_t bytes() const {

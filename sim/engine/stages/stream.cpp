@@ -93,7 +93,7 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   recorder.finish();
   recorded.cycles = interleaved.cycles;
   recorded.instructions = interleaved.instructions;
-  recorded.stalled_cycles = interleaved.stalled_cycles;
+  recorded.mshr_stall_cycles = interleaved.mshr_stall_cycles;
   recorded.time = interleaved.time;
   if (bench.accelerator() != nullptr) {
     bench.accelerator()->note_cpu("access stream", "warps are traversed and interleaved on the processor");
@@ -203,7 +203,7 @@ bool stream_uses_key(const Settings& complete, std::string_view key) {
                                "machine.rt_boxes_per_cycle",
                                "machine.rt_triangles_per_cycle",
                                "machine.rt_rays",
-                               "machine.rt_step_latency_cycles",
+                               "machine.rt_test_latency_cycles",
                                "machine.dram_bytes_per_second",
                                "machine.l2_bytes_per_second",
                                "machine.software_traversal"};
@@ -281,7 +281,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 3},
+                                 .format = 4},
                                 &kCode);
 
 }  // namespace

@@ -14,13 +14,14 @@ namespace rayreplay::experiment {
 namespace {
 
 MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machine) {
-  const machine::TimeShares shares = machine::time_shares(stream.time, stream.cycles, stream.stalled_cycles, machine);
+  const machine::TimeShares shares =
+      machine::time_shares(stream.time, stream.cycles, stream.mshr_stall_cycles, machine);
   constexpr std::array kParts = {
       "time_reorder_share", "time_issue_share", "time_traversal_share", "time_load_unit_share", "time_l1_share",
       "time_merged_share",  "time_l2_share",    "time_dram_share",      "time_barrier_share",   "time_idle_share"};
   static_assert(kParts.size() == machine::kTimeParts);
-  constexpr std::array kBusy = {"time_issue_busy", "time_ray_unit_busy", "time_l2_busy", "time_dram_busy",
-                                "time_stalled_share"};
+  constexpr std::array kBusy = {"time_issue_slots_busy", "time_ray_tracing_units_busy", "time_l2_bandwidth_busy",
+                                "time_dram_bandwidth_busy", "time_mshrs_busy"};
   static_assert(kBusy.size() == machine::kResourcesOfTime);
   MetricSet metrics;
   metrics.add_count("time_cycles", stream.cycles);
@@ -82,12 +83,11 @@ const StageRegistrar kRegistrar(
              {"time_resident_warps", "", "warps", "Resident warps of an SM, mean over all SM-cycles", Goal::None},
              {"time_l2_bytes", "", "bytes", "Bytes that the L2 served", Goal::Less},
              {"time_dram_bytes", "", "bytes", "Bytes that DRAM served", Goal::Less},
-             {"time_issue_busy", "", "share", "Issue slots taken", Goal::None},
-             {"time_ray_unit_busy", "", "share", "Time of ray-tracing units taken by tests", Goal::None},
-             {"time_l2_busy", "", "share", "L2 bandwidth taken", Goal::None},
-             {"time_dram_busy", "", "share", "DRAM bandwidth taken", Goal::None},
-             {"time_stalled_share", "", "share", "SM-cycles in which a load unit waits for a free outstanding miss",
-              Goal::Less},
+             {"time_issue_slots_busy", "", "share", "Issue slots taken", Goal::None},
+             {"time_ray_tracing_units_busy", "", "share", "Time of ray-tracing units taken by tests", Goal::None},
+             {"time_l2_bandwidth_busy", "", "share", "L2 bandwidth taken", Goal::None},
+             {"time_dram_bandwidth_busy", "", "share", "DRAM bandwidth taken", Goal::None},
+             {"time_mshrs_busy", "", "share", "SM-cycles in which a load unit waits for a free MSHR", Goal::Less},
              {"time_bound_busy", "", "share", "Busy share of the busiest of these five resources", Goal::None},
          },
      .rank = 6,

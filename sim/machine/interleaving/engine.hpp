@@ -63,8 +63,8 @@ class InterleaveEngine {
     const std::uint64_t end = state_.window_end();
     std::uint64_t cycle = unit.time;
     for (; cycle < end; cycle = after(unit, policy, cycle)) {
-      while (unit.first_wake() <= cycle) {
-        awake(unit, policy, unit.take_wake(), cycle);
+      while (unit.wakes.first() <= cycle) {
+        awake(unit, policy, unit.wakes.take(), cycle);
       }
       if (unit.waits && unit.until <= cycle) {
         unit.waits = false;
@@ -110,7 +110,7 @@ class InterleaveEngine {
   [[nodiscard]] static std::uint64_t after(const SmUnit& unit, const Policy& policy, std::uint64_t cycle) {
     return can_issue(unit, policy)
                ? cycle + 1
-               : std::min({unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever, unit.release});
+               : std::min({unit.wakes.first(), unit.waits ? unit.until : SmUnit::kNever, unit.release});
   }
 
   void awake(SmUnit& unit, Policy& policy, std::uint32_t slot, std::uint64_t cycle) {
@@ -138,7 +138,7 @@ class InterleaveEngine {
       const std::uint32_t slot = policy.choose();
       state_.hold(unit, slot);
       if (!kWork) {
-        state_.begin_group(unit, slot);
+        state_.begin_clause(unit, slot);
       }
     }
     if (state_.issue(unit, cycle) && kWork) {

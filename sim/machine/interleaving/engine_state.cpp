@@ -35,6 +35,7 @@ EngineState::EngineState(const InterleaveCall& call)
       has_l2_(l2_geometry_.bytes != 0),
       bandwidth_(call.machine, call.source.coalescing().sector_bytes, has_l2_, call.options.work),
       streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
+      has_details_(streams_outlive_ || call.options.cycles),
       length_(window_cycles(call.machine, has_l2_, call.dispatcher.signals())),
       supply_(call.source, call.dispatcher,
               std::max(kMinAhead, std::size_t{call.machine.sms} * call.options.resident_warps / 4),
@@ -43,16 +44,13 @@ EngineState::EngineState(const InterleaveCall& call)
       streams_(warps_.size()),
       l2_(l2_geometry_),
       begin_(length_ + 1) {
-  for (auto& stream : streams_) {
-    stream = std::make_unique<memory::WarpStream>();
-  }
   if (call.options.work) {
     rules_.emplace(call.machine, call.options.compute_cycles);
     progress_.resize(warps_.size());
   }
   units.reserve(call.machine.sms);
   for (std::uint32_t sm = 0; sm < call.machine.sms; ++sm) {
-    units.emplace_back(sm, l1_geometry_, call.machine.outstanding_misses);
+    units.emplace_back(sm, l1_geometry_, call.machine.outstanding_misses, resident_);
     if (rules_) {
       units[sm].work = rules_->idle_sm();
     }
@@ -77,7 +75,7 @@ WorkRules::Next EngineState::begin_work(SmUnit& unit, std::uint32_t slot, const 
     return go_on(unit, slot, cycle);
   }
   unit.work.spend(WarpWait::Reorder, cycle, cycle + delay);
-  unit.wake_at(cycle + delay, slot);
+  unit.wakes.add(cycle + delay, slot);
   return WorkRules::Next::Waits;
 }
 
@@ -88,8 +86,7 @@ bool EngineState::issue(SmUnit& unit, std::uint64_t cycle) {
     if (has_l1_) {
       (void)unit.l1.find(transaction.line);
     }
-    unit.issued.push_back({transaction, static_cast<std::uint32_t>(cycle - window_), SmUnit::kNone});
-    unit.issued.back().transaction.flags = transaction.flags & (memory::kStore | memory::kFirst);
+    unit.record(transaction, transaction.flags & (memory::kStore | memory::kFirst), cycle - window_, SmUnit::kNone);
     warp.completes = std::max(warp.completes, cycle + 1);
   } else if (!load(unit, warp, transaction, cycle)) {
     return false;
@@ -168,12 +165,11 @@ bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction&
     unit.waiters.push_back({miss, unit.slot});
     warp.waits = true;
   }
-  unit.issued.push_back({transaction, static_cast<std::uint32_t>(cycle - window_), miss});
-  unit.issued.back().transaction.flags = flags;
+  unit.record(transaction, flags, cycle - window_, miss);
   return true;
 }
 
-/// Reserves one of the SM's outstanding misses; false: none is free, and the SM waits.
+/// Reserves one of the SM's MSHRs; false: none is free, and the SM waits.
 bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   if (unit.returns.has_room(cycle)) {
     unit.returns.hold();
@@ -186,7 +182,7 @@ bool EngineState::holds_another(SmUnit& unit, std::uint64_t cycle) const {
   if (unit.open) {
     unit.until = SmUnit::kNever;
   } else {
-    unit.stalled_cycles += unit.until - cycle;
+    unit.mshr_stall_cycles += unit.until - cycle;
   }
   return false;
 }
@@ -196,13 +192,13 @@ void EngineState::settle_states(const SmUnit& unit) {
   std::uint32_t next_miss = 0;
   for (const SmUnit::Waiter& waiter : unit.waiters) {
     if (waiter.miss == next_miss) {
-      served_by(unit, unit.misses[next_miss].in_memory ? WarpWait::Dram : WarpWait::L2, waiter.slot);
+      served_by(unit, unit.misses[next_miss].from_dram ? WarpWait::Dram : WarpWait::L2, waiter.slot);
       ++next_miss;
     }
   }
 }
 
-/// Data of the warp's group comes from there.
+/// Data of the warp's clause comes from there.
 void EngineState::served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot) {
   if (rules_) {
     WarpWait& served = progress_[unit.sm * resident_ + slot].served;
@@ -216,12 +212,12 @@ void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t s
     progress.part = WorkPart::Tests;
     unit.work.spend(WarpWait::LoadUnit, progress.since, progress.issued);
     unit.work.spend(progress.served, progress.issued, warp.completes);
-    unit.wake_at(warp.completes, slot);
+    unit.wakes.add(warp.completes, slot);
     return;
   }
   unit.last_cycle = std::max(unit.last_cycle, warp.completes);
   const bool last = warp.next == warp.end;
-  unit.wake_at(last ? warp.completes : warp.completes + call_.options.compute_cycles, slot);
+  unit.wakes.add(last ? warp.completes : warp.completes + call_.options.compute_cycles, slot);
 }
 
 std::uint64_t EngineState::open_window() {
@@ -252,7 +248,6 @@ void EngineState::sort_issued() {
     for (std::uint32_t index = 0; index < unit.issued.size(); ++index) {
       const std::uint32_t place = begin_[unit.issued[index].offset]++;
       order_[place] = unit.issued[index];
-      order_[place].transaction.sm = static_cast<std::uint16_t>(unit.sm);
       if (streams_outlive_) {
         from_[place] = index;
       }
@@ -272,14 +267,22 @@ void EngineState::close_window() {
       prefetch_lines(order_[i + kAheadLines]);
     }
     serve(order_[i]);
-    emit(order_[i], streams_outlive_ ? from_[i] : 0);
+    block_.transactions.push_back(order_[i].transaction);
+    if (has_details_) {
+      emit_details(order_[i], streams_outlive_ ? from_[i] : 0);
+    }
+    if (block_.transactions.size() >= kBlockTransactions || block_.requests.size() >= kBlockRequests) {
+      hand_over();
+    }
   }
   for (SmUnit& unit : units) {
     if (!unit.issued.empty() || unit.open) {
       settle(unit);
     }
   }
-  std::move(retired_.begin(), retired_.end(), std::back_inserter(spare_));
+  for (const std::uint32_t item : retired_) {
+    supply_.give_back(item);
+  }
   retired_.clear();
 }
 
@@ -318,10 +321,10 @@ void EngineState::serve(SmUnit::Issued& issued) {
     bandwidth_.fetch(served.missing);
   }
   miss.returns = served.returns;
-  miss.in_memory = !served.hit;
-  miss.from = served.returns != (served.hit ? returns.from_l2 : returns.from_memory) ? MissReturns::From::Earlier
-              : served.hit                                                           ? MissReturns::From::L2
-                                                                                     : MissReturns::From::Memory;
+  miss.from_dram = !served.hit;
+  miss.from = served.returns != (served.hit ? returns.from_l2 : returns.from_dram) ? MissReturns::From::Earlier
+              : served.hit                                                         ? MissReturns::From::L2
+                                                                                   : MissReturns::From::Dram;
 }
 
 void EngineState::store(const memory::Transaction& transaction, std::uint64_t cycle) {
@@ -342,7 +345,7 @@ void EngineState::store(const memory::Transaction& transaction, std::uint64_t cy
 EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units_asked, std::uint64_t cycle,
                                         MemoryBandwidth::Returns returns) {
   if (!has_l2_) {
-    return {.returns = returns.from_memory, .hit = false, .missing = bandwidth_.bytes_of(units_asked)};
+    return {.returns = returns.from_dram, .hit = false, .missing = bandwidth_.bytes_of(units_asked)};
   }
   Served served{.returns = 0, .hit = true, .missing = 0};
   map_.each_l2_line(line_number, units_asked, [&](std::uint64_t number, std::uint8_t sectors) {
@@ -359,16 +362,15 @@ EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t 
       if (line == nullptr) {
         line = &l2_.insert(number);
       }
-      line->ask(missing, returns.from_memory, cycle);
+      line->ask(missing, returns.from_dram, cycle);
     }
   });
-  served.returns = std::max(served.returns, served.hit ? returns.from_l2 : returns.from_memory);
+  served.returns = std::max(served.returns, served.hit ? returns.from_l2 : returns.from_dram);
   return served;
 }
 
-void EngineState::emit(const SmUnit::Issued& issued, std::uint32_t index) {
+void EngineState::emit_details(const SmUnit::Issued& issued, std::uint32_t index) {
   const memory::Transaction& transaction = issued.transaction;
-  block_.transactions.push_back(transaction);
   const std::uint64_t cycle = window_ + issued.offset;
   if (streams_outlive_) {
     const SmUnit& unit = units[transaction.sm];
@@ -383,9 +385,6 @@ void EngineState::emit(const SmUnit::Issued& issued, std::uint32_t index) {
   }
   if (call_.options.cycles) {
     block_.cycles.push_back(cycle);
-  }
-  if (block_.transactions.size() >= kBlockTransactions || block_.requests.size() >= kBlockRequests) {
-    hand_over();
   }
 }
 
@@ -417,7 +416,7 @@ void EngineState::settle(SmUnit& unit) {
   for (const SmUnit::Waiter& waiter : unit.waiters) {
     WarpState& warp = this->warp(unit, waiter.slot);
     warp.completes = std::max(warp.completes, unit.misses[waiter.miss].returns);
-    warp.waits = false;  // what its instruction or group has still to issue may wait again
+    warp.waits = false;  // what its instruction or clause has still to issue may wait again
   }
   if (rules_) {
     settle_states(unit);
@@ -428,9 +427,9 @@ void EngineState::settle(SmUnit& unit) {
   if (unit.open) {
     unit.open = false;
     unit.until = unit.returns.first();
-    unit.stalled_cycles += unit.until - unit.since;
+    unit.mshr_stall_cycles += unit.until - unit.since;
   }
-  unit.time = std::min({unit.time, unit.first_wake(), unit.waits ? unit.until : SmUnit::kNever});
+  unit.time = std::min({unit.time, unit.wakes.first(), unit.waits ? unit.until : SmUnit::kNever});
   unit.issued.clear();
   unit.misses.clear();
   unit.waiters.clear();
@@ -466,12 +465,13 @@ InterleaveResult EngineState::finish() {
     result_.instructions += unit.instructions;
     result_.l1_hits += unit.l1_hits;
     result_.merged += unit.merged;
-    result_.stalled_cycles += unit.stalled_cycles;
+    result_.mshr_stall_cycles += unit.mshr_stall_cycles;
     result_.cycles = std::max(result_.cycles, unit.last_cycle);
     result_.sm_instructions.push_back(unit.instructions);
     result_.sm_last_cycle.push_back(unit.last_cycle);
   }
   if (rules_) {
+    result_.cycles = std::max(result_.cycles, bandwidth_.last_cycle());
     add_time();
   }
   return std::move(result_);

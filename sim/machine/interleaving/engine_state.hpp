@@ -12,9 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -50,14 +48,14 @@ class EngineState {
   /// Distributes shared items to SMs that have free slots for them in the same cycle.
   template <class Start>
   void fill_shared(const std::vector<std::uint32_t>& vacant, std::uint64_t cycle, Start start) {
-    using Candidate = std::pair<std::uint32_t, std::uint32_t>;  // warps, SM
-    std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> places;
+    vacant_.clear();
     for (const std::uint32_t sm : vacant) {
-      places.emplace(units[sm].running, sm);
+      vacant_.emplace_back(units[sm].running, sm);
     }
-    while (!places.empty()) {
-      SmUnit& unit = units[places.top().second];
-      places.pop();
+    std::make_heap(vacant_.begin(), vacant_.end(), std::greater<>());
+    while (!vacant_.empty()) {
+      std::pop_heap(vacant_.begin(), vacant_.end(), std::greater<>());
+      SmUnit& unit = units[vacant_.back().second];
       const std::uint32_t item = call_.dispatcher.take_shared(unit.sm, cycle);
       if (item == Dispatcher::kNone) {
         return;
@@ -65,7 +63,10 @@ class EngineState {
       begin_item(item, unit, cycle, start);
       fill_own(unit, cycle, start);
       if (unit.free_slots.any()) {
-        places.emplace(unit.running, unit.sm);
+        vacant_.back().first = unit.running;
+        std::push_heap(vacant_.begin(), vacant_.end(), std::greater<>());
+      } else {
+        vacant_.pop_back();
       }
     }
   }
@@ -100,14 +101,14 @@ class EngineState {
     unit.slot = slot;
     unit.holds = true;
   }
-  void begin_group(const SmUnit& unit, std::uint32_t slot) {
+  void begin_clause(const SmUnit& unit, std::uint32_t slot) {
     WarpState& one = warp(unit, slot);
     one.completes = 0;
     one.waits = false;
   }
   /// Prefetches the transactions and rows of work that its warps will read in this window.
   void prefetch(const SmUnit& unit) const {
-    unit.each_wake_before(window_end(), [&](std::uint32_t slot) {
+    unit.wakes.each_before(window_end(), [&](std::uint32_t slot) {
       const std::uint32_t id = unit.sm * resident_ + slot;
       bring_near(warps_[id].next);
       if (rules_) {
@@ -123,7 +124,7 @@ class EngineState {
   [[nodiscard]] WorkRules::Next go_on(SmUnit& unit, std::uint32_t slot, std::uint64_t cycle) {
     const WorkRules::Next next = rules_->go_on(unit, progress_[unit.sm * resident_ + slot], slot, cycle);
     if (next == WorkRules::Next::Ready) {
-      begin_group(unit, slot);
+      begin_clause(unit, slot);
     }
     return next;
   }
@@ -164,15 +165,14 @@ class EngineState {
   void begin_item(std::uint32_t item, SmUnit& unit, std::uint64_t cycle, Start start) {
     const std::uint32_t slot = unit.free_slots.at_or_above(0);
     const std::uint32_t id = unit.sm * resident_ + slot;
-    if (streams_outlive_) {
-      retired_.push_back(std::move(streams_[id]));
-      if (spare_.empty()) {
-        spare_.push_back(std::make_unique<memory::WarpStream>());
+    if (streams_[id] != nullptr) {
+      if (streams_outlive_) {
+        retired_.push_back(warps_[id].item);
+      } else {
+        supply_.give_back(warps_[id].item);
       }
-      streams_[id] = std::move(spare_.back());
-      spare_.pop_back();
     }
-    supply_.take(item, *streams_[id]);
+    streams_[id] = &supply_.take(item);
     ++result_.items;
     report_advance(call_.options.progress, 1);
     const memory::WarpStream& stream = *streams_[id];
@@ -221,7 +221,8 @@ class EngineState {
   void serve(SmUnit::Issued& issued);
   void store(const memory::Transaction& transaction, std::uint64_t cycle);
   Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle, MemoryBandwidth::Returns returns);
-  void emit(const SmUnit::Issued& issued, std::uint32_t index);
+  /// What goes with the transaction: its cycle, its requests, its raw instruction, where they are wanted.
+  void emit_details(const SmUnit::Issued& issued, std::uint32_t index);
   void hand_over();
   void add_time();
   void settle(SmUnit& unit);
@@ -238,14 +239,16 @@ class EngineState {
   std::optional<WorkRules> rules_;  ///< with work
   MemoryBandwidth bandwidth_;
   bool streams_outlive_;  ///< streams of ended warps are kept until the window is closed
+  bool has_details_;      ///< transactions are not all that is wanted
   std::uint64_t window_ = 0, length_;
   ItemSupply supply_;
   std::vector<Release> releases_;
-  std::vector<WarpState> warps_;        ///< SM · resident warps + slot
-  std::vector<WarpProgress> progress_;  ///< as warps_, with work
-  using Streams = std::vector<std::unique_ptr<memory::WarpStream>>;
-  Streams streams_;  ///< of resident warps
-  Streams retired_, spare_;
+  std::vector<WarpState> warps_;                           ///< SM · resident warps + slot
+  std::vector<WarpProgress> progress_;                     ///< as warps_, with work
+  std::vector<const memory::WarpStream*> streams_;         ///< as warps_; null: the slot was never used
+  std::vector<std::uint32_t> retired_;                     ///< items that have ended, and whose streams are still read
+  using Vacant = std::pair<std::uint32_t, std::uint32_t>;  // warps, SM
+  std::vector<Vacant> vacant_;                             ///< heap of SMs that get shared items
   TimingCache l2_;
   std::vector<std::uint32_t> begin_;   ///< start of each cycle of the window in order_
   std::vector<SmUnit::Issued> order_;  ///< issued transactions, by cycle, then SM

@@ -1,7 +1,7 @@
 #include "sim/machine/interleaving/item_supply.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +10,24 @@
 
 namespace rayreplay::machine {
 namespace {
+
+/// The flags, on which the engine relies, mark the first transaction of each instruction and no other.
+bool has_instructions(const memory::WarpStream& stream) {
+  if (stream.first.empty()) {
+    return stream.transactions.empty();
+  }
+  const std::size_t instructions = stream.instructions();
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < stream.transactions.size(); ++i) {
+    if ((stream.transactions[i].flags & memory::kFirst) != 0) {
+      if (begun == instructions || stream.first[begun] != i) {
+        return false;
+      }
+      ++begun;
+    }
+  }
+  return begun == instructions && stream.first.front() == 0 && stream.first.back() == stream.transactions.size();
+}
 
 /// Rows that follow are empty otherwise, and lie between instructions; rays begin when the warp's earlier ones have
 /// ended, and all end. Otherwise warps could wait for the ray-tracing unit for ever.
@@ -34,42 +52,29 @@ bool is_sound(const std::vector<memory::WarpWork>& work) {
 
 }  // namespace
 
-void ItemSupply::take(std::uint32_t item, memory::WarpStream& stream) {
-  auto found = kept_.find(item);
-  if (found == kept_.end()) {
-    generate(item);
-    found = kept_.find(item);
-  }
-  stream = std::move(found->second);
-  kept_.erase(found);
-}
-
 void ItemSupply::generate(std::uint32_t item) {
   items_.assign(1, item);
   dispatcher_->append_next(ahead_, items_);
   items_.erase(
-      std::remove_if(items_.begin() + 1, items_.end(), [&](std::uint32_t next) { return kept_.contains(next); }),
+      std::remove_if(items_.begin() + 1, items_.end(), [&](std::uint32_t next) { return place_[next] != kNone; }),
       items_.end());
   streams_.resize(items_.size());
   source_->generate(items_, streams_);
   for (std::size_t i = 0; i < items_.size(); ++i) {
     check(streams_[i], items_[i]);
-    kept_.emplace(items_[i], std::exchange(streams_[i], {}));
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(held_.size()));
+      held_.emplace_back();
+    }
+    const std::uint32_t place = free_.back();
+    free_.pop_back();
+    held_[place] = std::move(streams_[i]);
+    place_[items_[i]] = place;
   }
 }
 
 void ItemSupply::check(const memory::WarpStream& stream, std::uint32_t item) const {
-  const bool ends_meet = stream.first.empty()
-                             ? stream.transactions.empty()
-                             : stream.first.front() == 0 && stream.first.back() == stream.transactions.size();
-  // Strictly ascending: every instruction has transactions. The engine relies on the flags.
-  const auto begun = std::count_if(stream.transactions.begin(), stream.transactions.end(),
-                                   [](const memory::Transaction& one) { return (one.flags & memory::kFirst) != 0; });
-  if (!ends_meet ||
-      std::adjacent_find(stream.first.begin(), stream.first.end(), std::greater_equal<>()) != stream.first.end() ||
-      static_cast<std::size_t>(begun) != stream.instructions() ||
-      !std::all_of(stream.first.begin(), stream.first.end() - (stream.first.empty() ? 0 : 1),
-                   [&](std::uint32_t first) { return (stream.transactions[first].flags & memory::kFirst) != 0; })) {
+  if (!has_instructions(stream)) {
     throw Error(ErrorKind::Internal, {"the stream of a warp breaks its contract", fmt::format("item {}", item), "",
                                       "instructions of one transaction or more", ""});
   }

@@ -1,11 +1,12 @@
-// Return times of misses: latencies, and the queues for the bandwidth of L2 and memory.
+// Return times of misses: latencies, and the queues for the bandwidth of L2 and DRAM.
 //
 // Contract: requests come in the order in which the L2 is asked (cycle, then SM). Each takes its bytes' time of the
-// L2's server, and what the L2 lacks takes its bytes' time of the memory's. Only the wait for a server delays a return;
-// a server's time for the request itself is part of the latency. Stores take bandwidth and nobody waits for them; the
-// L2's write-backs are not modelled. Without an L2 memory serves all. Without `limited` no request waits.
+// L2's server, and what the L2 lacks takes its bytes' time of DRAM's. Only the wait for a server delays a return;
+// a server's time for the request itself is part of the latency. Stores take bandwidth and no warp waits for them; the
+// L2's write-backs are not modelled. Without an L2 DRAM serves all. Without `limited` no request waits.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -28,7 +29,7 @@ class MemoryBandwidth {
         dram_per_cycle_(machine.dram_bytes_per_second / (machine.clock_mhz * 1e6)) {}
 
   struct Returns {
-    std::uint64_t from_l2, from_memory;
+    std::uint64_t from_l2, from_dram;
   };
   /// A miss that asks for these sectors of the stream in this cycle. One is asked at a time: `fetch` is about the last.
   [[nodiscard]] Returns ask(std::uint64_t cycle, std::uint8_t sectors) {
@@ -38,7 +39,7 @@ class MemoryBandwidth {
     arrives_ = has_l2_ ? take_l2(cycle, bytes_of(sectors)) : ticks_of(cycle);
     return {floor_cycle(arrives_) + l2_latency_, floor_cycle(dram_.first(arrives_)) + dram_latency_};
   }
-  /// Memory serves so many bytes of the miss that asked last.
+  /// DRAM serves so many bytes of the miss that asked last.
   void fetch(std::uint32_t bytes) {
     if (limited_) {
       take_dram(arrives_, bytes);
@@ -56,6 +57,10 @@ class MemoryBandwidth {
   }
   [[nodiscard]] std::uint32_t bytes_of(std::uint8_t sectors) const {
     return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_bytes_;
+  }
+  /// The first cycle in which L2 and DRAM have served everything; 0 if they served nothing.
+  [[nodiscard]] std::uint64_t last_cycle() const {
+    return ceil_cycle(std::max(l2_.ends(), dram_.ends()));
   }
   /// Adds bytes and services.
   void add_to(MemoryTime& time) const {
@@ -80,7 +85,7 @@ class MemoryBandwidth {
   std::uint64_t l2_latency_, dram_latency_;
   double l2_per_cycle_, dram_per_cycle_;  ///< bytes
   Server l2_, dram_;
-  std::uint64_t arrives_ = 0;  ///< at memory, of the miss that asked last
+  std::uint64_t arrives_ = 0;  ///< at DRAM, of the miss that asked last
   std::uint64_t l2_bytes_ = 0, dram_bytes_ = 0;
 };
 

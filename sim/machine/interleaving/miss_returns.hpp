@@ -1,7 +1,7 @@
 // Return times of an SM's outstanding misses.
 //
 // Contract: at most `most` misses are pending. `hold` reserves one; `add` gives its return time later, in the order of
-// asking. Returned misses are removed only when room is needed. Most misses return the latency of the L2 or of memory
+// asking. Returned misses are removed only when room is needed. Most misses return the latency of the L2 or of DRAM
 // after the server of its bandwidth has begun with them: these are in order of time, in one queue for each, O(1).
 // Misses that wait for lines requested earlier go to a heap.
 #pragma once
@@ -17,7 +17,7 @@ namespace rayreplay::machine {
 
 class MissReturns {
  public:
-  enum class From : std::uint8_t { L2, Memory, Earlier };
+  enum class From : std::uint8_t { L2, Dram, Earlier };
 
   explicit MissReturns(std::uint32_t most) : most_(most) {}
 
@@ -43,7 +43,7 @@ class MissReturns {
     }
     return count_ < most_;
   }
-  /// Return time of the next pending miss. From L2 and Memory: not before the one added last.
+  /// Return time of the next pending miss. From L2 and Dram: not before the one added last.
   void add(std::uint64_t returns, From from) {
     if (from == From::Earlier) {
       heap_.push_back(returns);

@@ -1,4 +1,4 @@
-// A server with a queue, in fixed point: issue slots, a ray-tracing unit, the L2's bandwidth, the memory's.
+// A server with a queue, in fixed point: issue slots, a ray-tracing unit, the L2's bandwidth, DRAM's.
 //
 // Contract: times and services are in *ticks*, 2^-20 cycles, so that sums are exact. Work that arrives while the server
 // is busy begins when all earlier work has ended: first come, first served. A service is the exact one rounded to the
@@ -55,6 +55,10 @@ class Server {
   /// The tick at which work that arrives at this one begins.
   [[nodiscard]] std::uint64_t first(std::uint64_t arrives) const {
     return std::max(arrives, free_);
+  }
+  /// The tick at which all work so far has ended.
+  [[nodiscard]] std::uint64_t ends() const {
+    return free_;
   }
   /// The sum of services.
   [[nodiscard]] std::uint64_t served() const {

@@ -1,15 +1,14 @@
 // State of an SM of the interleaving, and its activity in the current window (engine_state.hpp).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "sim/machine/interleaving/miss_returns.hpp"
 #include "sim/machine/interleaving/slot_set.hpp"
 #include "sim/machine/interleaving/sm_work.hpp"
 #include "sim/machine/interleaving/timing_cache.hpp"
+#include "sim/machine/interleaving/wake_queue.hpp"
 #include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay::machine {
@@ -18,7 +17,7 @@ struct WarpState {
   const memory::Transaction* next = nullptr;  ///< of its stream; flags mark the start of an instruction
   const memory::Transaction* end = nullptr;
   const memory::Request* request = nullptr;  ///< the next transaction's first request; null: none are kept
-  std::uint64_t completes = 0;               ///< completion of its last instruction (group), as far as known
+  std::uint64_t completes = 0;               ///< completion of its last instruction (clause), as far as known
   bool waits = false;                        ///< for transactions that complete after the window
   std::uint32_t item = 0;
   std::uint32_t row = 0;  ///< of the next instruction
@@ -41,7 +40,7 @@ struct SmUnit {
     std::uint32_t l1_line;  ///< its place in the L1
     std::uint8_t units;     ///< requested from the L2
     MissReturns::From from;
-    bool in_memory;  ///< the L2 lacked some
+    bool from_dram;  ///< the L2 lacked some
   };
   struct Waiter {
     std::uint32_t miss, slot;
@@ -51,8 +50,9 @@ struct SmUnit {
     std::uint32_t row, item;
   };
 
-  SmUnit(std::uint32_t number, const memory::CacheGeometry& l1_geometry, std::uint32_t outstanding_misses)
-      : sm(number), l1(l1_geometry), returns(outstanding_misses) {}
+  SmUnit(std::uint32_t number, const memory::CacheGeometry& l1_geometry, std::uint32_t outstanding_misses,
+         std::uint32_t slots)
+      : sm(number), l1(l1_geometry), returns(outstanding_misses), wakes(slots) {}
 
   std::uint64_t time = 0;  ///< the next cycle in which something happens
   std::uint32_t sm;
@@ -60,18 +60,19 @@ struct SmUnit {
   std::uint32_t running = 0;       ///< warps
   bool holds = false;              ///< the load unit is held
   bool vacant = true;              ///< slots became free that may be filled
-  bool waits = false;              ///< for a free outstanding miss
+  bool waits = false;              ///< for a free MSHR
   bool open = false;               ///< `until` is known only when the window ends
   std::uint64_t until = 0;         ///< end of the wait
   std::uint64_t release = kNever;  ///< from then on there may be items for its free slots
   std::uint64_t since = 0;         ///< start of the wait
   std::uint64_t instructions = 0;
   std::uint64_t last_cycle = 0;
-  std::uint64_t l1_hits = 0, merged = 0, stalled_cycles = 0;
+  std::uint64_t l1_hits = 0, merged = 0, mshr_stall_cycles = 0;
 
   SlotSet free_slots;
   TimingCache l1;
   MissReturns returns;
+  WakeQueue wakes;
   SmWork work;
 
   // For the current window.
@@ -82,34 +83,13 @@ struct SmUnit {
   std::vector<const memory::Request*> requests;  ///< of issued; empty: none are kept
   std::vector<Raw> raw;                          ///< of issued that are first; empty: not wanted
 
-  void wake_at(std::uint64_t cycle, std::uint32_t wakes) {
-    wakes_.push_back(cycle << kSlotBits | wakes);
-    std::push_heap(wakes_.begin(), wakes_.end(), std::greater<>());
+  /// Appends to `issued`. `offset`: in cycles from the window's first.
+  void record(const memory::Transaction& transaction, std::uint8_t flags, std::uint64_t offset, std::uint32_t miss) {
+    issued.push_back({transaction, static_cast<std::uint32_t>(offset), miss});
+    Issued& one = issued.back();
+    one.transaction.sm = static_cast<std::uint16_t>(sm);
+    one.transaction.flags = flags;
   }
-  /// Calls each(slot) for the slots with a wake before `cycle`, in any order.
-  template <class Each>
-  void each_wake_before(std::uint64_t cycle, Each each) const {
-    for (const std::uint64_t wake : wakes_) {
-      if (wake >> kSlotBits < cycle) {
-        each(static_cast<std::uint32_t>(wake & ((1U << kSlotBits) - 1)));
-      }
-    }
-  }
-  [[nodiscard]] std::uint64_t first_wake() const {
-    return wakes_.empty() ? kNever : wakes_.front() >> kSlotBits;
-  }
-  std::uint32_t take_wake() {
-    const auto wakes = static_cast<std::uint32_t>(wakes_.front() & ((1U << kSlotBits) - 1));
-    std::pop_heap(wakes_.begin(), wakes_.end(), std::greater<>());
-    wakes_.pop_back();
-    return wakes;
-  }
-
- private:
-  static constexpr unsigned kSlotBits = 10;
-  static_assert(SlotSet::kMax == 1U << kSlotBits);
-
-  std::vector<std::uint64_t> wakes_;  ///< heap: cycle and slot of warps that become ready, or end
 };
 
 }  // namespace rayreplay::machine

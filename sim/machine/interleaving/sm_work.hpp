@@ -19,10 +19,10 @@ enum class WorkPart : std::uint8_t { Tests, Shader, Rays, Compute, Access };
 /// A resident warp's progress in its work.
 struct WarpProgress {
   const memory::WarpWork* row = nullptr;  ///< before its next instruction, or after the last
-  std::uint64_t since = 0;   ///< cycle in which its group became ready, or its wait for the ray-tracing unit began
-  std::uint64_t issued = 0;  ///< cycle of its group's last transaction so far
+  std::uint64_t since = 0;   ///< cycle in which its clause became ready, or its wait for the ray-tracing unit began
+  std::uint64_t issued = 0;  ///< cycle of its clause's last transaction so far
   WorkPart part = WorkPart::Tests;
-  WarpWait served = WarpWait::L1;  ///< where its group's data comes from: the farthest so far
+  WarpWait served = WarpWait::L1;  ///< where its clause's data comes from: the farthest so far
   bool started = false;            ///< an instruction has issued
   bool last = false;               ///< the row is the one after the last instruction
 };

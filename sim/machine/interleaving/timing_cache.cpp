@@ -11,9 +11,10 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   }
   const auto ways = static_cast<std::uint32_t>(geometry.associativity());
   lines_.resize(geometry.lines());
-  sets_.resize(geometry.sets());
+  set_count_ = geometry.sets();
+  sets_.resize(set_count_);
   // For one set 2^64 − 1: the quotient is then one too small, which set_of corrects anyway.
-  reciprocal_ = sets_.size() == 1 ? ~std::uint64_t{0} : (~std::uint64_t{0} - (sets_.size() - 1)) / sets_.size() + 1;
+  reciprocal_ = set_count_ == 1 ? ~std::uint64_t{0} : (~std::uint64_t{0} - (set_count_ - 1)) / set_count_ + 1;
   ways_ = ways;
   links_.resize(lines_.size());
   for (std::uint32_t set = 0; set < sets_.size(); ++set) {

@@ -115,8 +115,8 @@ class TimingCache {
   /// number mod sets without a division: the quotient is that of ⌊2^64 / sets⌋, or one more.
   [[nodiscard]] std::uint64_t set_of(std::uint64_t number) const {
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * reciprocal_ >> 64U);
-    const std::uint64_t rest = number - quotient * sets_.size();
-    return rest >= sets_.size() ? rest - sets_.size() : rest;
+    const std::uint64_t rest = number - quotient * set_count_;
+    return rest >= set_count_ ? rest - set_count_ : rest;
   }
   [[nodiscard]] static std::uint16_t mark_of(std::uint64_t number) {
     return static_cast<std::uint16_t>((number * 0x9E37'79B9'7F4A'7C15U) >> 48U);
@@ -124,9 +124,15 @@ class TimingCache {
   /// Ways of the set with this mark.
   [[nodiscard]] std::uint64_t marked(std::uint16_t mark, std::uint64_t set) const {
     const std::uint16_t* const marks = &marks_[set * stride_];
-    std::uint64_t found = 0;
-    for (std::uint32_t way = 0; way < stride_; way += 16) {
-      found |= memory::match_16_marks(marks + way, mark) << way;
+    std::uint64_t found = memory::match_16_marks(marks, mark);
+    if (stride_ > 16) {
+      found |= memory::match_16_marks(marks + 16, mark) << 16U;
+      if (stride_ > 32) {
+        found |= memory::match_16_marks(marks + 32, mark) << 32U;
+        if (stride_ > 48) {
+          found |= memory::match_16_marks(marks + 48, mark) << 48U;
+        }
+      }
     }
     return found & mask_;
   }
@@ -173,6 +179,7 @@ class TimingCache {
   std::vector<Link> links_;   ///< of lines
   std::vector<std::uint16_t> marks_;
   std::vector<Ends> sets_;
+  std::uint64_t set_count_ = 0;
   std::uint64_t reciprocal_ = 0;  ///< floor(2^64 / sets); of one set 2^64 - 1
   std::vector<Slot> table_;       ///< at most half full, linear probing
   std::uint64_t mask_ = 0;        ///< size of the table minus one; with marks: mask of the existing ways

@@ -4,15 +4,6 @@
 #include <cmath>
 
 namespace rayreplay::machine {
-namespace {
-
-/// The load of a traversal step is an access of its own: its latency is not part of the tests'.
-std::uint64_t latency_of_tests(const Machine& machine) {
-  const auto step = static_cast<std::uint64_t>(std::floor(machine.rt_step_latency_cycles + 0.5));
-  return step > machine.l1_latency_cycles ? step - machine.l1_latency_cycles : 0;
-}
-
-}  // namespace
 
 WorkRules::WorkRules(const Machine& machine, std::uint32_t compute_cycles)
     : compute_cycles_(compute_cycles),
@@ -21,7 +12,7 @@ WorkRules::WorkRules(const Machine& machine, std::uint32_t compute_cycles)
       steps_per_cycle_(machine.rt_steps_per_cycle),
       boxes_per_cycle_(machine.software_traversal ? 0 : machine.rt_boxes_per_cycle),
       triangles_per_cycle_(machine.rt_triangles_per_cycle),
-      test_latency_(latency_of_tests(machine)),
+      test_latency_(static_cast<std::uint64_t>(std::floor(machine.rt_test_latency_cycles + 0.5))),
       rays_(machine.software_traversal ? 0 : machine.rt_rays) {
   if (machine.software_traversal) {
     software_tests_ =
@@ -40,7 +31,7 @@ WorkRules::Next WorkRules::go_on(SmUnit& unit, WarpProgress& warp, std::uint32_t
   const memory::WarpWork& row = *warp.row;
   const auto wait = [&](WarpWait state, std::uint64_t until) {
     work.spend(state, cycle, until);
-    unit.wake_at(until, slot);
+    unit.wakes.add(until, slot);
     return Next::Waits;
   };
   switch (warp.part) {

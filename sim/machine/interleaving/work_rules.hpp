@@ -4,11 +4,10 @@
 // time or the row ends. The parts in order, of a warp that reaches them in cycle t:
 //   tests      They take a turn of the SM's ray-tracing unit: boxes / rt_boxes_per_cycle + triangles /
 //              rt_triangles_per_cycle cycles, or visits / rt_steps_per_cycle where these rates are 0: the further
-//              contents of a leaf are no visits, and take no time then. They end the test latency after their turn:
-//              rt_step_latency_cycles less l1_latency_cycles, because the load of a step is an access. With software
-//              traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle instructions of the warp's issue
-//              partition for each row with visits, however many lanes are active; they end no earlier than the test
-//              latency after they began. State Traversal.
+//              contents of a leaf are no visits, and take no time then. They end rt_test_latency_cycles after their
+//              turn. With software traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle instructions of
+//              the warp's issue partition for each row with visits, however many lanes are active; they end no earlier
+//              than rt_test_latency_cycles after they began. State Traversal.
 //   rays end   The rays leave the unit; no time.
 //   shader     Instructions take a turn of the warp's issue partition (slot mod issue_partitions), which starts
 //              issue_per_cycle / issue_partitions a cycle. They end with it, but no earlier than their latency after it

@@ -40,7 +40,7 @@ std::uint64_t sum(const std::vector<std::uint64_t>& values) {
 
 TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   const json result = answer({"--requests"});
-  EXPECT_EQ(result["schema"], "rayreplay.cache/1");
+  EXPECT_EQ(result["schema"], "rayreplay.cache/2");
   EXPECT_EQ(keys_of(result),
             (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
                                    "summary", "rows", "levels", "reuse_engine", "sms", "windows", "allocations"}));
