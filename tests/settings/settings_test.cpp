@@ -303,6 +303,14 @@ TEST(Settings, RatesOfBoxesAndTrianglesComeTogether) {
                {"only one of the rates", "--set, machine.rt_triangles_per_cycle", "or none of them"});
 }
 
+TEST(Settings, ParametersWithoutTheirModel) {
+  Settings settings;
+  settings.set("trace", std::string("t.rrt"), "");
+  settings.set_text("workload:degree=4", "--set");
+  expect_usage([&] { static_cast<void>(complete(settings)); },
+               {"--set, workload:degree", "a parameter is set and its model is not", "Fix: set workload"});
+}
+
 TEST(Settings, MachineFilesAreReadOnce) {
   const auto path = std::filesystem::path(testing::TempDir()) / "settings_machine.toml";
   std::ofstream(path) << "sms = 5\n";
