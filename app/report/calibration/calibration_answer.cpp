@@ -158,9 +158,9 @@ std::string other_line(const CalibrationContext& context) {
   return answer_line(
       fmt::format("a second search, from the opposite corner of the bounds, ended at {}{}: {}", listed(values),
                   error ? fmt::format(" (RMS error {})", percent_text(*error)) : std::string(),
-                  context.result.other_fits() ? "these rows do not determine the values; narrow the bounds, or add rows"
-                                              : "the fit has several minima, and perhaps a better one elsewhere; "
-                                                "narrow the bounds to those that are possible"));
+                  context.result.other_fits()
+                      ? "as good, so that these rows do not determine the values; narrow the bounds, or add rows"
+                      : "worse, but the fit has several minima: narrow the bounds to what is possible"));
 }
 
 }  // namespace
