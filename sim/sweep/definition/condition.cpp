@@ -222,9 +222,10 @@ std::vector<std::string> names_of(const std::string& key) {
       names.push_back(model.name);
     }
   }
-  if (!names.empty()) {
-    const std::string standard = to_text(parameter->declared.default_value);
-    names.push_back(standard.substr(0, standard.find(':')));
+  const std::string standard = to_text(parameter->declared.default_value);
+  const std::string first = standard.substr(0, standard.find(':'));
+  if (!names.empty() && std::ranges::find(names, first) == names.end()) {
+    names.push_back(first);
   }
   return names;
 }
