@@ -32,7 +32,7 @@ const char* kind_of(mode_t mode) {
 
 [[noreturn]] void refuse_kind(const fs::path& path, std::string_view noun, mode_t mode) {
   throw Error(ErrorKind::Input, {"this is not a regular file", path.string(), kind_of(mode),
-                                 fmt::format("a regular file with the {}", noun),
+                                 noun == "file" ? std::string("a file") : fmt::format("a file with the {}", noun),
                                  S_ISDIR(mode) ? "name the file" : "write it to a file first, and name that"});
 }
 

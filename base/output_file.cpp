@@ -104,13 +104,31 @@ void remove_unfinished_outputs() noexcept {
   }
 }
 
+void require_folder_of(const fs::path& path) {
+  std::error_code error;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (path.is_relative()) {
+    require_working_folder(ErrorKind::Output);
+  }
+  if (!fs::is_directory(folder, error)) {
+    const bool exists = fs::exists(folder, error);
+    throw Error(
+        ErrorKind::Output,
+        {exists ? "the output's folder is a file" : "the output's folder does not exist", folder.string(), "",
+         "a folder", exists ? std::string("choose another folder") : fmt::format("mkdir -p '{}'", folder.string())});
+  }
+  if (::access(folder.c_str(), W_OK) != 0) {
+    fail(folder, "cannot write into this folder", errno);
+  }
+}
+
 void require_writable(const fs::path& path, bool overwrite) {
   std::error_code error;
-  if (!overwrite && fs::exists(fs::symlink_status(path, error))) {
+  const fs::file_status status = fs::status(path, error);
+  if (!overwrite && !fs::is_directory(status) && fs::exists(fs::symlink_status(path, error))) {
     throw Error(ErrorKind::Output, {"the output exists already", path.string(), "", "",
                                     "choose another name, or add --force to replace it"});
   }
-  const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     // Renaming over a device or a pipe would replace it.
     const bool is_folder = fs::is_directory(status);
@@ -118,17 +136,7 @@ void require_writable(const fs::path& path, bool overwrite) {
                 {is_folder ? "the output is a folder" : "the output is a device or pipe", path.string(), "",
                  "the name of a file", is_folder ? "name a file in it" : "choose the name of a file"});
   }
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (path.is_relative()) {
-    require_working_folder(ErrorKind::Output);
-  }
-  if (!fs::is_directory(folder, error)) {
-    throw Error(ErrorKind::Output, {"the output's folder does not exist", folder.string(), "", "",
-                                    fmt::format("mkdir -p '{}'", folder.string())});
-  }
-  if (::access(folder.c_str(), W_OK) != 0) {
-    fail(folder, "cannot write into this folder", errno);
-  }
+  require_folder_of(path);
 }
 
 OutputFile::OutputFile(fs::path path, bool overwrite) : path_(std::move(path)), overwrite_(overwrite) {

@@ -89,7 +89,10 @@ void remove_unfinished_outputs() noexcept;
 /// Writes all bytes; "-" is standard output. Throws Output with the system's reason.
 void write_file(const std::filesystem::path& path, std::string_view bytes, bool overwrite);
 
-/// Throws Output if `path` exists and `overwrite` is false: for checks before long work.
+/// Throws Output unless the path's folder exists and can be written to.
+void require_folder_of(const std::filesystem::path& path);
+
+/// The same, and if `path` is a folder or device, or exists and `overwrite` is false: for checks before long work.
 void require_writable(const std::filesystem::path& path, bool overwrite);
 
 }  // namespace rayreplay

@@ -41,13 +41,10 @@ Number parse_number(const Parameter& parameter, const std::string& text, const s
 
 ParameterValue parse_value(const Parameter& parameter, const std::string& text, const std::string& where) {
   if (std::holds_alternative<bool>(parameter.default_value)) {
-    if (text == "true" || text == "1" || text == "yes") {
-      return true;
+    if (text != "true" && text != "false") {
+      usage("the value is not a truth value", where, "'" + text + "'", "true or false");
     }
-    if (text == "false" || text == "0" || text == "no") {
-      return false;
-    }
-    usage("the value is not a truth value", where, "'" + text + "'", "true or false");
+    return text == "true";
   }
   if (std::holds_alternative<std::int64_t>(parameter.default_value)) {
     return parse_number<std::int64_t>(parameter, text, where, "a whole number");

@@ -225,4 +225,18 @@ ErrorInfo argument_error(const CLI::App& root, const CLI::ParseError& error) {
   return {message, "", "", "", ""};
 }
 
+void require_values(const CLI::App& root) {
+  for (const CLI::App* app : with_options(root)) {
+    for (const CLI::Option* option : app->get_options()) {
+      const bool takes_one =
+          !option->get_positional() && option->get_expected_min() > 0 && option->get_items_expected() > 0;
+      if (takes_one && std::ranges::find(option->results(), "") != option->results().end()) {
+        throw Error(ErrorKind::Usage, {"the value is empty", name_of(*option), "''",
+                                       fmt::format("{} {}", option->get_name(), option->get_type_name()),
+                                       "give a value, or leave the option out"});
+      }
+    }
+  }
+}
+
 }  // namespace rayreplay::app

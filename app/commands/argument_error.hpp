@@ -12,4 +12,7 @@ namespace rayreplay::app {
 
 [[nodiscard]] ErrorInfo argument_error(const CLI::App& root, const CLI::ParseError& error);
 
+/// Usage for an option whose value is "": it would count as left out.
+void require_values(const CLI::App& root);
+
 }  // namespace rayreplay::app

@@ -66,6 +66,7 @@ int parse_and_act(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_parse_error(root, error);
   }
+  require_values(root);
   std::optional<tbb::global_control> limit;
   if (threads > 0) {
     limit.emplace(tbb::global_control::max_allowed_parallelism, threads);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -53,6 +54,7 @@ class Calibrator {
       }
     }
     result.cost_before = residuals_of(result.rows, &CalibratedRow::before).squaredNorm();
+    require_movable();
     require_read();
     const Solution solution = solve();
     for (const auto* rows : {&fitted_, &predicted_}) {
@@ -68,7 +70,9 @@ class Calibrator {
     result.cost_after = solution.cost;
     result.stop = solution.stop;
     result.evaluations = solution.evaluations;
+    result.other = solution.other;
     judge(solution, result);
+    doubt(result);
     result.machine = machine_with(result.keys);
     report_finish(progress_);
     return result;
@@ -245,6 +249,38 @@ class Calibrator {
     }
   }
 
+  /// Usage for a key of which every value but the machine's contradicts the other keys: one of two keys that are given
+  /// together. The other fitted keys have the machine's values, or values between their bounds.
+  void require_movable() const {
+    const VectorXd present = present_values();
+    VectorXd between = present;
+    for (std::size_t i = 0; i < options_->keys.size(); ++i) {
+      between[static_cast<Index>(i)] = (options_->keys[i].low + options_->keys[i].high) / 2;
+    }
+    for (std::size_t i = 0; i < options_->keys.size(); ++i) {
+      const FittedKey& key = options_->keys[i];
+      std::optional<Error> refusal;
+      bool moves = false;
+      for (const double value : {key.low, (key.low + key.high) / 2, key.high}) {
+        for (VectorXd values : {present, between}) {
+          values[static_cast<Index>(i)] = value;
+          if (moves || value == key.value) {
+            continue;
+          }
+          try {
+            static_cast<void>(settings_of(fitted_.front(), values));
+            moves = true;
+          } catch (const Error& error) {
+            refusal = refusal ? refusal : error;
+          }
+        }
+      }
+      if (!moves && refusal) {
+        throw Error(*refusal);
+      }
+    }
+  }
+
   /// The keys of the results to fit, which are hashes of all that they depend on.
   [[nodiscard]] std::vector<std::string> result_keys(const VectorXd& values) const {
     std::vector<std::string> result;
@@ -324,11 +360,25 @@ class Calibrator {
       const double by_u = key.value + Variable{.low = key.key.low}.offset();  // d value / d u
       key.known = one.known;
       key.sensitivity = one.sensitivity;
+      key.reaction = one.reaction;
       if (one.standard_error) {
         key.standard_error = *one.standard_error * by_u;
       }
       if (one.reaction) {
         key.percent_moves = kPercent * *one.reaction * by_u;
+      }
+    }
+  }
+
+  /// Other values that fit as well: the data do not determine the keys that differ.
+  static void doubt(Calibration& result) {
+    if (!result.other_fits()) {
+      return;
+    }
+    for (std::size_t i = 0; i < result.keys.size(); ++i) {
+      CalibratedKey& key = result.keys[i];
+      if (key.known == Known::Determined && result.other->differs[i]) {
+        key.known = Known::Undetermined;
       }
     }
   }

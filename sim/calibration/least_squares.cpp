@@ -28,6 +28,7 @@ constexpr double kDifference = 0.05;  // of the value, for derivatives
 constexpr std::size_t kAxisPoints = 4;
 constexpr std::size_t kSpreadPoints = 4;  // of the Halton sequence, a variable
 constexpr std::size_t kScanPart = 3;      // at most this part of the evaluations
+constexpr std::size_t kAgainPart = 3;     // at most this part of the evaluations for the second search
 constexpr double kMostStep = 1.5;         // of u
 constexpr double kLeastStep = 1e-5;       // of u
 constexpr double kExactCost = 1e-20;      // a residual
@@ -70,12 +71,16 @@ class Solver {
     if (scanned != start) {
       descend(scanned);
     }
-    polish();
+    bool ended = polish();
+    const std::optional<VectorXd> other = search_again(ended);
+    budget_ = options_->most_evaluations - kept;
     return_idle(start);
     budget_ = options_->most_evaluations;
     MatrixXd jacobian = jacobian_at(best_).value_or(MatrixXd::Zero(values(best_).size(), count()));
-    const Stop stop = is_exact() ? Stop::Exact : polished_ ? Stop::Converged : Stop::Evaluations;
-    return {best_, values(best_), start_cost, cost(best_), std::move(jacobian), known_.size(), stop};
+    const Stop stop = is_exact() ? Stop::Exact : ended ? Stop::Converged : Stop::Evaluations;
+    auto other_found = other ? other_end(*other, jacobian) : std::nullopt;
+    return {best_, values(best_),         start_cost, cost(best_), std::move(jacobian), known_.size(),
+            stop,  std::move(other_found)};
   }
 
  private:
@@ -304,7 +309,8 @@ class Solver {
     take_if_better(point);
   }
 
-  void polish() {
+  /// False if the evaluations do not suffice.
+  bool polish() {
     for (std::size_t level = 0; level < kCompassSteps.size() && !is_exact();) {
       std::vector<VectorXd> points;
       for (Index i = 0; i < count(); ++i) {
@@ -312,7 +318,7 @@ class Solver {
         points.push_back(moved(best_, i, kCompassSteps[level]));
       }
       if (!evaluate(points)) {
-        return;
+        return false;
       }
       const double before = cost(best_);
       std::ranges::for_each(points, [this](const VectorXd& point) { take_if_better(point); });
@@ -320,7 +326,41 @@ class Solver {
         ++level;
       }
     }
-    polished_ = true;
+    return true;
+  }
+
+  /// Searches from the corner opposite to the best point, and takes the better end. Returns the other end, if both
+  /// searches ended. `ended`: the search for the best point.
+  std::optional<VectorXd> search_again(bool& ended) {
+    const VectorXd first = best_;
+    VectorXd corner(count());
+    for (Index i = 0; i < count(); ++i) {
+      const bool is_low = to_u(i, first[i]) < (least_u(i) + most_u(i)) / 2;
+      corner[i] = is_low ? variable(i).high : variable(i).low;
+    }
+    budget_ = std::min(budget_, known_.size() + options_->most_evaluations / kAgainPart);
+    if (!ended || !evaluate({corner}) || !std::isfinite(cost(corner))) {
+      return std::nullopt;
+    }
+    best_ = corner;
+    descend(corner);
+    const bool again_ended = polish();
+    const bool is_better = cost(best_) < cost(first) * (1 - kLeastGain);
+    const VectorXd other = is_better ? first : best_;
+    best_ = is_better ? best_ : first;
+    ended = is_better ? again_ended : ended;
+    return again_ended ? std::optional(other) : std::nullopt;
+  }
+
+  /// The other end, if a variable that changes residuals differs there.
+  [[nodiscard]] std::optional<OtherEnd> other_end(const VectorXd& other, const MatrixXd& jacobian) const {
+    OtherEnd result{other, cost(other), {}};
+    for (Index i = 0; i < count(); ++i) {
+      const bool is_far = std::abs(to_u(i, other[i]) - to_u(i, best_[i])) > kDifference &&
+                          (!variable(i).whole || std::abs(other[i] - best_[i]) > 1);
+      result.differs.push_back(is_far && !jacobian.col(i).isZero(0));
+    }
+    return std::ranges::count(result.differs, true) > 0 ? std::optional(std::move(result)) : std::nullopt;
   }
 
   void return_idle(const VectorXd& start) {
@@ -343,7 +383,6 @@ class Solver {
   std::span<const Variable> variables_;
   const SolverOptions* options_;
   std::size_t budget_ = 0;
-  bool polished_ = false;
   std::map<Key, VectorXd> known_;
   VectorXd best_;
   double least_cost_ = kInfinity;

@@ -11,9 +11,14 @@
 //      the bounds and to a factor of 4.5.
 //   3. Polish: compass search from the best point, with ratios of 20 % down to 0.08 %, and whole steps of at least 1,
 //      which finds what differences over jumps miss.
-//   4. A variable that changes no residual at the best point goes back to its start, where that costs nothing.
+//   4. A second search: steps 2 and 3 from the corner of the bounds that lies opposite to the result, with at most a
+//      third of the evaluations. The better end is the result; `other` is the end of the other search, where both
+//      searches ended by themselves and a variable that changes residuals differs by more than 5 %, whole ones by more
+//      than 1.
+//   5. A variable that changes no residual at the best point goes back to its start, where that costs nothing.
 // The search ends where the cost is 0, where the smallest compass step improves nothing, or when the evaluations are
-// used up. The result is no worse than the start. A global minimum is not promised.
+// used up. The result is no worse than the start. A global minimum is not promised: `other` shows some cases in which
+// there are several minima.
 //
 // `residuals` gets several points at once and returns one vector for each, all of one length; an empty one where the
 // function has no value there (such a point is avoided; at the start it is an Internal error). No point is asked for
@@ -24,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +62,13 @@ enum class Stop : std::uint8_t {
   Evaluations,  ///< used up
 };
 
+/// Where another search ended.
+struct OtherEnd {
+  Eigen::VectorXd values;
+  double cost = 0;
+  std::vector<bool> differs;  ///< by variable
+};
+
 struct Solution {
   Eigen::VectorXd values;
   Eigen::VectorXd residuals;
@@ -63,6 +76,7 @@ struct Solution {
   Eigen::MatrixXd jacobian;  ///< of the residuals by u, at the values
   std::size_t evaluations = 0;
   Stop stop = Stop::Converged;
+  std::optional<OtherEnd> other{};  ///< of the second search; none where both ended at one point, or one did not end
 };
 
 [[nodiscard]] std::size_t least_evaluations(std::size_t variables);

@@ -181,7 +181,10 @@ void fill(Outcome& outcome, const Asked& asked, Leaves& leaves) {
   }
 }
 
-std::vector<Stage> by_position(std::vector<Stage> stages) {
+/// The stages of the outputs, by position.
+std::vector<Stage> wanted_stages(const Settings& settings) {
+  std::vector<Stage> stages = output_stages();
+  std::erase_if(stages, [&settings](Stage one) { return !settings.wants(to_string(one)); });
   std::ranges::sort(stages);
   return stages;
 }
@@ -292,6 +295,13 @@ class Evaluator::Impl {
     return forecast_stages(experiment, kept_, store_);
   }
 
+  void check(const Settings& complete) {
+    const Experiment experiment = known(complete, catalogue_.facts(complete));
+    for (const Stage stage : wanted_stages(complete)) {
+      check_inputs(stage, experiment);
+    }
+  }
+
   void limit_memory(std::uint64_t bytes) {
     kept_.limit_to(bytes);
   }
@@ -342,11 +352,9 @@ class Evaluator::Impl {
     asked.experiment = known(settings, facts.of(settings));
     outcome.trace_hash = asked.experiment.facts->hash;
     outcome.configuration = *configuration_text(kept_, asked.experiment);
-    for (const Stage stage : by_position(output_stages())) {
-      if (settings.wants(to_string(stage))) {
-        check_inputs(stage, asked.experiment);
-        asked.leaves.push_back(leaves.want(stage, numbers_key(stage, asked.experiment), number));
-      }
+    for (const Stage stage : wanted_stages(settings)) {
+      check_inputs(stage, asked.experiment);
+      asked.leaves.push_back(leaves.want(stage, numbers_key(stage, asked.experiment), number));
     }
   }
 
@@ -412,6 +420,10 @@ Experiment Evaluator::open(const Settings& complete, std::shared_ptr<const Input
 
 Workbench Evaluator::workbench(Accelerator* accelerator, Progress* progress) {
   return impl_->workbench(accelerator, progress);
+}
+
+void Evaluator::check(const Settings& complete) {
+  impl_->check(complete);
 }
 
 void Evaluator::limit_memory(std::uint64_t bytes) {

@@ -72,6 +72,10 @@ class Evaluator {
   /// docs/stages.md. Throws Usage and Input errors of the settings and the file.
   [[nodiscard]] std::vector<StageForecast> forecast(const Settings& complete);
 
+  /// Throws the error that `evaluate` would report before it computes anything: settings that contradict each other or
+  /// the input, files that cannot be read.
+  void check(const Settings& complete);
+
   /// For commands that show more than metrics: an experiment on a loaded trace, for a workbench and the functions of
   /// the stages' headers. `complete` must outlive it.
   [[nodiscard]] static Experiment open(const Settings& complete, std::shared_ptr<const InputData> data,

@@ -26,11 +26,12 @@ std::vector<std::uint8_t> firsts(const scheduler::Segments& segments) {
 }
 
 /// Timed models: launched warps have the first segments of their threads, formed ones later segments.
-void delay_formed(const RegroupedLaunch& regrouped, std::uint32_t cycles, std::vector<std::uint32_t>& delays) {
-  const std::vector<std::uint8_t> is_first = firsts(regrouped.segments);
-  const std::size_t lanes = regrouped.schedule.warp_size;
+void delay_formed(const scheduler::Segments& segments, const scheduler::SegmentSchedule& schedule, std::uint32_t cycles,
+                  std::vector<std::uint32_t>& delays) {
+  const std::vector<std::uint8_t> is_first = firsts(segments);
+  const std::size_t lanes = schedule.warp_size;
   for (std::size_t warp = 0; warp < delays.size(); ++warp) {
-    const auto of_warp = std::span(regrouped.schedule.segment_at).subspan(warp * lanes, lanes);
+    const auto of_warp = std::span(schedule.segment_at).subspan(warp * lanes, lanes);
     const auto segment = std::ranges::find_if(of_warp, [](std::uint32_t at) { return at != scheduler::kNoSegment; });
     if (segment != of_warp.end() && is_first[*segment] == 0) {
       delays[warp] = cycles;
@@ -38,9 +39,8 @@ void delay_formed(const RegroupedLaunch& regrouped, std::uint32_t cycles, std::v
   }
 }
 
-void delay_rounds(const RegroupedLaunch& regrouped, std::vector<std::uint32_t>& delays) {
-  const scheduler::SegmentSchedule& schedule = regrouped.schedule;
-  const scheduler::Charges& charges = regrouped.charges;
+void delay_rounds(const scheduler::SegmentSchedule& schedule, const scheduler::Charges& charges,
+                  std::vector<std::uint32_t>& delays) {
   for (std::size_t unit = 0; unit < schedule.units(); ++unit) {
     const std::uint64_t first = schedule.unit_begin[unit];
     const std::uint64_t end = schedule.unit_begin[unit + 1];
@@ -67,18 +67,25 @@ std::vector<memory::CallWork> call_work(const machine::Costs& costs) {
   return work;
 }
 
-std::vector<std::uint32_t> start_delays(const RegroupedLaunch& regrouped) {
-  const double most = regrouped.charges.cycles_per_cut + regrouped.charges.cycles_per_warp;
+std::vector<std::uint32_t> start_delays(const scheduler::Segments& segments, const scheduler::SegmentSchedule& schedule,
+                                        const scheduler::Charges& charges, bool is_timed) {
+  const double most = charges.cycles_per_cut + charges.cycles_per_warp;
   if (rounded(most) == 0) {
     return {};
   }
-  std::vector<std::uint32_t> delays(regrouped.schedule.warps());
-  if (regrouped.sm.empty()) {
-    delay_rounds(regrouped, delays);
+  std::vector<std::uint32_t> delays(schedule.warps());
+  if (is_timed) {
+    delay_formed(segments, schedule, rounded(most), delays);
   } else {
-    delay_formed(regrouped, rounded(most), delays);
+    delay_rounds(schedule, charges, delays);
   }
   return delays;
+}
+
+std::vector<std::uint32_t> start_delays(const RegroupedLaunch& regrouped) {
+  return regrouped.start_delay.empty()
+             ? start_delays(regrouped.segments, regrouped.schedule, regrouped.charges, !regrouped.sm.empty())
+             : regrouped.start_delay;
 }
 
 }  // namespace rayreplay::experiment

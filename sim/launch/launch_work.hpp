@@ -19,7 +19,11 @@ namespace rayreplay::experiment {
 
 [[nodiscard]] std::vector<memory::CallWork> call_work(const machine::Costs& costs);
 
-/// Empty where no warp waits.
+/// Empty where no warp waits. `is_timed`: of a timed model.
+[[nodiscard]] std::vector<std::uint32_t> start_delays(const scheduler::Segments& segments,
+                                                      const scheduler::SegmentSchedule& schedule,
+                                                      const scheduler::Charges& charges, bool is_timed);
+/// The same; those of a schedule file come from the file.
 [[nodiscard]] std::vector<std::uint32_t> start_delays(const RegroupedLaunch& regrouped);
 
 }  // namespace rayreplay::experiment

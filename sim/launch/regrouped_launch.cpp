@@ -36,7 +36,7 @@ std::uint64_t RegroupedLaunch::bytes() const {
   return column_bytes(segments.event_offset) + column_bytes(segments.first) + column_bytes(segments.bounce) +
          column_bytes(schedule.segment_at) + column_bytes(schedule.moved) + column_bytes(schedule.round_begin) +
          column_bytes(schedule.unit_begin) + column_bytes(schedule.unit_sm) + column_bytes(sm) +
-         column_bytes(state_moves);
+         column_bytes(state_moves) + column_bytes(start_delay);
 }
 
 std::uint32_t state_bytes_of(const scheduler::Charges& charges) {

@@ -30,6 +30,7 @@ struct RegroupedLaunch {
   std::vector<std::uint32_t> sm;  ///< by warp, of timed models; empty: the schedule's units decide
   scheduler::StateMoves state_moves;
   std::uint32_t state_bytes = 0;
+  std::vector<std::uint32_t> start_delay;  ///< by warp, in cycles, of a schedule file; empty: the charges decide
 
   [[nodiscard]] std::uint64_t bytes() const;
 };

@@ -69,13 +69,14 @@ const trace::Launch& launch_of(const trace::Trace& trace, std::uint64_t launch, 
   const std::size_t launches = trace.launches.size();
   if (launch >= launches) {
     usage("the trace has no launch of this number", where, fmt::format("{}", launch),
-          launches == 0 ? "nothing: the trace has no launches" : fmt::format("0 to {}", launches - 1));
+          launches == 0 ? "nothing: the trace has no launches" : fmt::format("0 to {}", launches - 1),
+          "rayreplay info lists the launches of a trace");
   }
   return trace.launches[launch];
 }
 
 Resolved resolve(const Configuration& configuration, const trace::Trace& trace) {
-  const trace::Launch& launch = launch_of(trace, configuration.launch, "");
+  const trace::Launch& launch = launch_of(trace, configuration.launch, "launch");
   Resolved resolved;
   resolved.launch = configuration.launch;
   resolved.warp_size = resolve_warp_size(configuration, trace);

@@ -1,7 +1,6 @@
 #include "sim/launch/schedule_file.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "capture/trace/file/file_descriptor.hpp"
 #include "capture/trace/file/hdf5_handle.hpp"
@@ -46,10 +46,18 @@ hid_t type_of(std::uint64_t /*value*/) {
 /// The columns of the file, as they stand there.
 struct Columns {
   Column<std::uint32_t> sm, unit, round;  ///< by warp
+  Column<std::uint32_t> delay;            ///< by warp; empty: none
   Column<std::uint32_t> unit_sm;          ///< by unit
   Column<std::uint32_t> segment, thread, events;
   Column<std::uint64_t> first_event;
   Column<std::uint8_t> state;
+};
+
+/// The number of rows that a column must have, and why.
+struct Rows {
+  std::uint64_t number = 0;
+  bool exactly = true;  ///< else at most
+  std::string reason;
 };
 
 class Reader {
@@ -141,16 +149,15 @@ class Reader {
     return rows;
   }
 
-  /// A column of `rows` rows, or of at most `most` where the number is not known.
+  /// A column of `rows.exactly` rows, or of at most `rows.most`.
   template <class T>
-  void read_column(const Handle& group, const char* path, const char* name, Column<T>& column,
-                   std::optional<std::uint64_t> rows, std::uint64_t most) const {
+  void read_column(const Handle& group, const char* path, const char* name, Column<T>& column, const Rows& rows) const {
     const std::string where = fmt::format("{}/{}", path, name);
     const Handle dataset = source_.dataset(group.get(), name, where);
     const std::uint64_t found = rows_of<T>(dataset, where);
-    if (rows ? found != *rows : found > most) {
-      fail(where, "the dataset has another number of rows", fmt::format("{}", found),
-           rows ? fmt::format("{}", *rows) : fmt::format("at most {}", most));
+    if (rows.exactly ? found != rows.number : found > rows.number) {
+      fail(where, found > rows.number ? "the dataset has too many rows" : "the dataset has too few rows",
+           fmt::format("{}", found), fmt::format("{}{}, {}", rows.exactly ? "" : "at most ", rows.number, rows.reason));
     }
     const Handle properties(H5Dget_create_plist(dataset.get()));
     switch (H5Pget_layout(properties.get())) {
@@ -183,27 +190,36 @@ class Reader {
   void read_columns() {
     const Handle warps = source_.group(source_.root(), "warps", "/warps");
     // No warp is empty, and no segment is.
-    const std::uint64_t most = std::min<std::uint64_t>(data_.events.size(), kNone - 1);
+    const std::uint64_t events = std::min<std::uint64_t>(data_.events.size(), kNone - 1);
+    const Rows of_warps{events, false, "the events of the launch: each warp runs at least one"};
     if (by_warps_) {
-      read_column(warps, "/warps", "sm", columns_.sm, std::nullopt, most);
+      read_column(warps, "/warps", "sm", columns_.sm, of_warps);
       warps_ = columns_.sm.size();
     } else {
-      read_column(warps, "/warps", "unit", columns_.unit, std::nullopt, most);
+      read_column(warps, "/warps", "unit", columns_.unit, of_warps);
       warps_ = columns_.unit.size();
-      read_column(warps, "/warps", "round", columns_.round, warps_, most);
+      read_column(warps, "/warps", "round", columns_.round, {warps_, true, "the rows of /warps/unit"});
       const Handle units = source_.group(source_.root(), "units", "/units");
-      // Units without warps are possible: at most one for each thread, warp or SM.
-      read_column(units, "/units", "sm", columns_.unit_sm, std::nullopt,
-                  std::max<std::uint64_t>({data_.event_offset.size(), warps_, target_.sms}));
+      // Units without warps are possible.
+      read_column(units, "/units", "sm", columns_.unit_sm,
+                  {std::max<std::uint64_t>({data_.event_offset.size(), warps_, target_.sms}), false,
+                   "a unit for each thread, warp or SM, whatever is most"});
     }
-    const std::uint64_t places = warps_ * target_.warp_size;
+    if (source_.has(warps.get(), "delay", "/warps/delay")) {
+      read_column(warps, "/warps", "delay", columns_.delay, {warps_, true, "the number of warps"});
+    }
     const Handle group = source_.group(source_.root(), "places", "/places");
-    read_column(group, "/places", "segment", columns_.segment, places, places);
-    read_column(group, "/places", "thread", columns_.thread, places, places);
-    read_column(group, "/places", "first_event", columns_.first_event, places, places);
-    read_column(group, "/places", "events", columns_.events, places, places);
+    const auto read_places = [&](const char* name, auto& column) {
+      read_column(group, "/places", name, column,
+                  {warps_ * target_.warp_size, true,
+                   fmt::format("{} of {}", counted(warps_, "warp"), counted(target_.warp_size, "lane"))});
+    };
+    read_places("segment", columns_.segment);
+    read_places("thread", columns_.thread);
+    read_places("first_event", columns_.first_event);
+    read_places("events", columns_.events);
     if (result_.state_bytes > 0) {
-      read_column(group, "/places", "state", columns_.state, places, places);
+      read_places("state", columns_.state);
     }
   }
 
@@ -316,6 +332,7 @@ class Reader {
       }
     }
     schedule.segment_at = std::move(columns_.segment);
+    result_.start_delay.assign(columns_.delay.begin(), columns_.delay.end());
     if (by_warps_) {
       place_warps();
     } else {
@@ -341,8 +358,11 @@ class Reader {
   void place_warps() {
     for (std::uint64_t warp = 0; warp < warps_; ++warp) {
       if (columns_.sm[warp] < result_.charges.withheld_sms || columns_.sm[warp] >= target_.sms) {
-        fail(at("/warps/sm", warp), "there is no such SM, or it runs nothing", fmt::format("{}", columns_.sm[warp]),
-             fmt::format("{} to {}", result_.charges.withheld_sms, target_.sms - 1));
+        fail(at("/warps/sm", warp),
+             columns_.sm[warp] < target_.sms ? "the SM is withheld: it runs no warps" : "there is no such SM",
+             fmt::format("{}", columns_.sm[warp]),
+             fmt::format("{} to {} ({}, the lowest {} withheld)", result_.charges.withheld_sms, target_.sms - 1,
+                         counted(target_.sms, "SM"), result_.charges.withheld_sms));
       }
     }
     for_later_segments([this](std::uint32_t segment, std::size_t thread) {
@@ -366,22 +386,28 @@ class Reader {
     const std::uint32_t shading = target_.sms - result_.charges.withheld_sms;
     for (std::uint64_t unit = 0; unit < units; ++unit) {
       if (columns_.unit_sm[unit] != kAnySm && columns_.unit_sm[unit] >= shading) {
-        fail(at("/units/sm", unit), "there is no such SM among those that shade",
-             fmt::format("{}", columns_.unit_sm[unit]), fmt::format("0 to {}, or {} for any", shading - 1, kAnySm));
+        fail(at("/units/sm", unit), "there is no such SM among those that run warps",
+             fmt::format("{}", columns_.unit_sm[unit]),
+             fmt::format("0 to {} ({} less {} withheld), or {} for any", shading - 1, counted(target_.sms, "SM"),
+                         result_.charges.withheld_sms, kAnySm));
       }
     }
     std::vector<std::uint32_t> round_of(warps_);  ///< among all rounds
     std::uint64_t unit = 0;
     for (std::uint64_t warp = 0; warp < warps_; ++warp) {
       const std::uint32_t its = columns_.unit[warp];
-      if (its >= units || its < unit) {
-        fail(at("/warps/unit", warp), "the units of the warps do not ascend, or have no SM", fmt::format("{}", its),
-             fmt::format("{} to {}", unit, units == 0 ? 0 : units - 1));
+      if (its >= units) {
+        fail(at("/warps/unit", warp), "there is no such unit", fmt::format("{}", its),
+             fmt::format("less than {}, the number of rows of /units/sm", units));
+      }
+      if (its < unit) {
+        fail(at("/warps/unit", warp), "the units of the warps do not ascend", fmt::format("{}", its),
+             fmt::format("at least {}, the unit of the warp before", unit));
       }
       const bool is_same = warp > 0 && columns_.unit[warp - 1] == its;
       if (is_same && columns_.round[warp] < columns_.round[warp - 1]) {
         fail(at("/warps/round", warp), "the rounds of a unit do not ascend", fmt::format("{}", columns_.round[warp]),
-             fmt::format("at least {}", columns_.round[warp - 1]));
+             fmt::format("at least {}, the round of the warp before", columns_.round[warp - 1]));
       }
       if (!is_same || columns_.round[warp] != columns_.round[warp - 1]) {
         while (!is_same && schedule.unit_begin.size() <= its) {

@@ -4,9 +4,9 @@
 // trace, launch, warp size and number of SMs; every event of the launch is in one segment, every segment at one place;
 // segments begin with warp events; all SMs exist. With placement "warps" a warp must follow all warps that it waits
 // for; with "units" a thread's segments lie in ascending rounds of one unit. So in every accepted schedule all
-// warps run. Of the result's charges the withheld SMs alone are set. O(events), memory linear in segments and places;
-// nothing is allocated beyond what the launch can need. Errors: Input, with file, dataset and row, what was found and
-// what is expected; Resource as trace::load.
+// warps run. Of the result's charges the withheld SMs alone are set; delays of warps are `start_delay`. O(events),
+// memory linear in segments and places; nothing is allocated beyond what the launch can need. Errors: Input, with file,
+// dataset and row, what was found and what is expected; Resource as trace::load.
 #pragma once
 
 #include <cstdint>

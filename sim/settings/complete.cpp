@@ -78,7 +78,7 @@ using Values = Completer::Values;
 [[noreturn]] void rethrow_at(const Error& error, const std::string& where, std::string_view key) {
   ErrorInfo info = error.info();
   const std::string place = place_of(where, key);
-  info.where = info.where.empty() ? place : fmt::format("{}: {}", place, info.where);
+  info.where = info.where.empty() || info.where == place ? place : fmt::format("{}: {}", place, info.where);
   throw Error(error.kind(), info);
 }
 
@@ -134,6 +134,12 @@ void complete_spec(const ExperimentParameter& parameter, const Values& given, Se
   const std::string prefix = key + ":";
   const auto first = given.lower_bound(prefix);
   auto last = first;
+  if (std::get<std::string>(setting.value).empty() && first != given.end() && first->first.starts_with(prefix)) {
+    throw Error(ErrorKind::Usage,
+                {"a parameter is set and its model is not", place_of(first->second.where, first->first),
+                 to_text(first->second.value), fmt::format("{} = NAME beside it", key),
+                 fmt::format("set {} to the name of a model, or leave the parameter out", key)});
+  }
   try {
     std::string spec = std::get<std::string>(setting.value);
     for (; last != given.end() && last->first.starts_with(prefix); ++last) {
@@ -193,7 +199,8 @@ void check_unit_rates(const Values& values) {
     const char* const given = has_boxes ? kBoxes : kTriangles;
     throw Error(ErrorKind::Usage, {"only one of the rates of the ray-tracing unit is given",
                                    place_of(values.find(given)->second.where, given), fmt::format("only {}", given),
-                                   fmt::format("{} and {}, or none of them", kBoxes, kTriangles), ""});
+                                   fmt::format("{} and {}, or none of them", kBoxes, kTriangles),
+                                   fmt::format("set {} too", has_boxes ? kTriangles : kBoxes)});
   }
 }
 

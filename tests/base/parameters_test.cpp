@@ -42,7 +42,9 @@ TEST(Parameters, MistakesAreNamedWithTheirFix) {
   EXPECT_THAT(message("x:seed="), testing::HasSubstr("not a whole number"));
   EXPECT_THAT(message("x:scale=nan"), testing::HasSubstr("out of range"));
   EXPECT_THAT(message("x:curve=hilbrt"), testing::HasSubstr("did you mean 'hilbert'?"));
-  EXPECT_THAT(message("x:tiled=maybe"), testing::HasSubstr("true or false"));
+  for (const char* word : {"maybe", "yes", "no", "1", "0", "True", ""}) {
+    EXPECT_THAT(message((std::string("x:tiled=") + word).c_str()), testing::HasSubstr("true or false")) << word;
+  }
   EXPECT_THAT(message("x:seed=1,seed=2"), testing::HasSubstr("given twice"));
   EXPECT_THAT(message("x:seed"), testing::HasSubstr("key=value"));
   EXPECT_THAT(message(":seed=1"), testing::HasSubstr("name is missing"));

@@ -10,6 +10,7 @@
 #include "bvh/layouts/half_4.hpp"
 #include "bvh/layouts/quantised_6.hpp"
 #include "bvh/layouts/wide.hpp"
+#include "tests/bvh/record_values.hpp"
 #include "tests/support/random_tree.hpp"
 
 namespace rayreplay::bvh {
@@ -33,72 +34,60 @@ Level encoded(const std::string& layout) {
   return Layouts::create(layout).model->encode(small_tree(), *NodeOrders::create("depth-first").model);
 }
 
-/// `count` values of a record from byte `at` on.
-template <class T>
-std::vector<T> values(const Level& level, std::uint32_t record, std::size_t at, std::size_t count) {
-  std::vector<T> result(count);
-  std::memcpy(result.data(), level.record(record) + at, count * sizeof(T));
-  return result;
-}
-
-using Floats = std::vector<float>;
-using Words = std::vector<std::uint32_t>;
-using Halves = std::vector<std::uint16_t>;
-using Bytes = std::vector<std::uint8_t>;
 constexpr std::uint32_t kUnused = 0xFFFF'FFFFU;
 
 TEST(Bytes, Wide8) {
   const Level level = encoded("wide-8");
   ASSERT_EQ(level.nodes.size(), 2 * 256U);
-  EXPECT_EQ(values<float>(level, 0, 0, 3), (Floats{0, -1, kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 32, 3), (Floats{0, -2, kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 64, 3), (Floats{0, -3, kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 96, 3), (Floats{4, 0, -kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 128, 3), (Floats{2, 1, -kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 160, 3), (Floats{1, 3.96875F, -kInfinity}));
-  EXPECT_EQ(values<std::uint32_t>(level, 0, 192, 8),
+  EXPECT_EQ(values_at<float>(level, 0, 0, 3), (Floats{0, -1, kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 32, 3), (Floats{0, -2, kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 64, 3), (Floats{0, -3, kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 96, 3), (Floats{4, 0, -kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 128, 3), (Floats{2, 1, -kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 160, 3), (Floats{1, 3.96875F, -kInfinity}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 0, 192, 8),
             (Words{1, 0, kUnused, kUnused, kUnused, kUnused, kUnused, kUnused}));
-  EXPECT_EQ(values<std::uint32_t>(level, 0, 224, 8), (Words{0, 2, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(values<std::uint32_t>(level, 1, 192, 2), (Words{2, kUnused}));
-  EXPECT_EQ(values<std::uint32_t>(level, 1, 224, 2), (Words{1, 0}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 0, 224, 8), (Words{0, 2, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 1, 192, 2), (Words{2, kUnused}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 1, 224, 2), (Words{1, 0}));
 }
 
 TEST(Bytes, Wide4) {
   const Level level = encoded("wide-4");
   ASSERT_EQ(level.nodes.size(), 2 * 128U);
-  EXPECT_EQ(values<float>(level, 0, 0, 4), (Floats{0, -1, kInfinity, kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 32, 4), (Floats{0, -3, kInfinity, kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 48, 4), (Floats{4, 0, -kInfinity, -kInfinity}));
-  EXPECT_EQ(values<float>(level, 0, 80, 4), (Floats{1, 3.96875F, -kInfinity, -kInfinity}));
-  EXPECT_EQ(values<std::uint32_t>(level, 0, 96, 8), (Words{1, 0, kUnused, kUnused, 0, 2, 0, 0}));
+  EXPECT_EQ(values_at<float>(level, 0, 0, 4), (Floats{0, -1, kInfinity, kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 32, 4), (Floats{0, -3, kInfinity, kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 48, 4), (Floats{4, 0, -kInfinity, -kInfinity}));
+  EXPECT_EQ(values_at<float>(level, 0, 80, 4), (Floats{1, 3.96875F, -kInfinity, -kInfinity}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 0, 96, 8), (Words{1, 0, kUnused, kUnused, 0, 2, 0, 0}));
 }
 
 TEST(Bytes, Binary) {
   const Level level = encoded("binary");
   ASSERT_EQ(level.nodes.size(), 2 * 64U);
-  EXPECT_EQ(values<float>(level, 0, 0, 12), (Floats{0, 4, 0, 2, -1, 0, -2, 1, 0, 1, -3, 3.96875F}));
-  EXPECT_EQ(values<std::uint32_t>(level, 0, 48, 4), (Words{1, 0, 0, 2}));
-  EXPECT_EQ(values<float>(level, 1, 0, 12),
+  EXPECT_EQ(values_at<float>(level, 0, 0, 12), (Floats{0, 4, 0, 2, -1, 0, -2, 1, 0, 1, -3, 3.96875F}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 0, 48, 4), (Words{1, 0, 0, 2}));
+  EXPECT_EQ(values_at<float>(level, 1, 0, 12),
             (Floats{0, 4, 0, 2, kInfinity, -kInfinity, kInfinity, -kInfinity, 0, 1, kInfinity, -kInfinity}));
-  EXPECT_EQ(values<std::uint32_t>(level, 1, 48, 4), (Words{2, kUnused, 1, 0}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 1, 48, 4), (Words{2, kUnused, 1, 0}));
 }
 
 TEST(Bytes, CompressedWide8) {
   const Level level = encoded("compressed-wide-8");
   ASSERT_EQ(level.nodes.size(), 2 * 80U);
-  EXPECT_EQ(values<float>(level, 0, 0, 3), (Floats{-1, -2, -3}));
+  EXPECT_EQ(values_at<float>(level, 0, 0, 3), (Floats{-1, -2, -3}));
   // Steps of 1/32 on each axis; slot 0 is a record.
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 12, 4), (Bytes{122, 122, 122, 1}));
-  EXPECT_EQ(values<std::uint32_t>(level, 0, 16, 2), (Words{1, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 24, 8), (Bytes{0x38, 0x60, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 32, 3), (Bytes{32, 0, 255}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 40, 3), (Bytes{64, 0, 255}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 48, 3), (Bytes{96, 0, 255}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 56, 3), (Bytes{160, 32, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 64, 3), (Bytes{128, 96, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 72, 3), (Bytes{128, 223, 0}));
-  EXPECT_EQ(values<std::uint32_t>(level, 1, 16, 2), (Words{0, 2}));
-  EXPECT_EQ(values<std::uint8_t>(level, 1, 24, 2), (Bytes{0x20, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 12, 4), (Bytes{122, 122, 122, 1}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 0, 16, 2), (Words{1, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 24, 8), (Bytes{0x38, 0x60, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 32, 3), (Bytes{32, 0, 255}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 40, 3), (Bytes{64, 0, 255}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 48, 3), (Bytes{96, 0, 255}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 56, 3), (Bytes{160, 32, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 64, 3), (Bytes{128, 96, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 72, 3), (Bytes{128, 223, 0}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 1, 16, 2), (Words{0, 2}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 1, 24, 2), (Bytes{0x20, 0}));
 }
 
 TEST(Bytes, CompressedWide8NumbersReferencesByNode) {
@@ -111,33 +100,33 @@ TEST(Bytes, CompressedWide8NumbersReferencesByNode) {
   const Level level =
       Layouts::create("compressed-wide-8").model->encode(tree, *NodeOrders::create("depth-first").model);
   EXPECT_EQ(level.references, (Words{14, 15, 16, 17, 10, 11, 12, 13}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 24, 5), (Bytes{0xE0, 0x39, 0x23, 0x64, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 15, 1), (Bytes{2}));
-  EXPECT_EQ(values<std::uint32_t>(level, 1, 20, 1), (Words{6}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 24, 5), (Bytes{0xE0, 0x39, 0x23, 0x64, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 15, 1), (Bytes{2}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 1, 20, 1), (Words{6}));
 }
 
 TEST(Bytes, Quantised6) {
   const Level level = encoded("quantised-6");
   ASSERT_EQ(level.nodes.size(), 4 * 64U);  // two nodes, two leaf blocks
-  EXPECT_EQ(values<float>(level, 0, 0, 3), (Floats{-1, -2, -3}));
-  EXPECT_EQ(values<std::int32_t>(level, 0, 12, 1), (std::vector<std::int32_t>{1}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 16, 12), (Bytes{0, 0, 122, 122, 122, 0xFF, 1, 13, 0, 0, 0, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 28, 12), (Bytes{32, 0, 128, 128, 128, 128, 160, 32, 0, 0, 0, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 40, 12), (Bytes{64, 0, 128, 128, 128, 128, 128, 96, 0, 0, 0, 0}));
-  EXPECT_EQ(values<std::uint8_t>(level, 0, 52, 12), (Bytes{96, 0, 128, 128, 128, 128, 128, 223, 0, 0, 0, 0}));
-  EXPECT_EQ(values<std::int32_t>(level, 1, 12, 1), (std::vector<std::int32_t>{2}));
-  EXPECT_EQ(values<std::uint32_t>(level, 2, 0, 5), (Words{0, 2, 7, 8, trace::kNone}));
-  EXPECT_EQ(values<std::uint32_t>(level, 3, 0, 4), (Words{2, 1, 9, trace::kNone}));
+  EXPECT_EQ(values_at<float>(level, 0, 0, 3), (Floats{-1, -2, -3}));
+  EXPECT_EQ(values_at<std::int32_t>(level, 0, 12, 1), (std::vector<std::int32_t>{1}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 16, 12), (Bytes{0, 0, 122, 122, 122, 0xFF, 1, 13, 0, 0, 0, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 28, 12), (Bytes{32, 0, 128, 128, 128, 128, 160, 32, 0, 0, 0, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 40, 12), (Bytes{64, 0, 128, 128, 128, 128, 128, 96, 0, 0, 0, 0}));
+  EXPECT_EQ(values_at<std::uint8_t>(level, 0, 52, 12), (Bytes{96, 0, 128, 128, 128, 128, 128, 223, 0, 0, 0, 0}));
+  EXPECT_EQ(values_at<std::int32_t>(level, 1, 12, 1), (std::vector<std::int32_t>{2}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 2, 0, 5), (Words{0, 2, 7, 8, trace::kNone}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 3, 0, 4), (Words{2, 1, 9, trace::kNone}));
 }
 
 TEST(Bytes, Half4) {
   const Level level = encoded("half-4");
   ASSERT_EQ(level.nodes.size(), 2 * 64U);
-  EXPECT_EQ(values<std::uint32_t>(level, 0, 0, 4), (Words{1, 0x9000'0000U, kUnused, kUnused}));
-  EXPECT_EQ(values<std::uint16_t>(level, 0, 16, 18), (Halves{0, 0, 0, 0x4400, 0x4000, 0x3C00,            //
-                                                             0xBC00, 0xC000, 0xC200, 0, 0x3C00, 0x43F0,  //
-                                                             0x7C00, 0x7C00, 0x7C00, 0xFC00, 0xFC00, 0xFC00}));
-  EXPECT_EQ(values<std::uint32_t>(level, 1, 0, 2), (Words{0x8000'0002U, kUnused}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 0, 0, 4), (Words{1, 0x9000'0000U, kUnused, kUnused}));
+  EXPECT_EQ(values_at<std::uint16_t>(level, 0, 16, 18), (Halves{0, 0, 0, 0x4400, 0x4000, 0x3C00,            //
+                                                                0xBC00, 0xC000, 0xC200, 0, 0x3C00, 0x43F0,  //
+                                                                0x7C00, 0x7C00, 0x7C00, 0xFC00, 0xFC00, 0xFC00}));
+  EXPECT_EQ(values_at<std::uint32_t>(level, 1, 0, 2), (Words{0x8000'0002U, kUnused}));
 }
 
 BoxRay random_ray(test::Random& random) {

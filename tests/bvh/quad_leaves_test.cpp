@@ -15,6 +15,7 @@
 #include "bvh/layouts/quantised_6.hpp"
 #include "bvh/layouts/quantised_6_leaves.hpp"
 #include "bvh/triangle_pairs.hpp"
+#include "tests/bvh/record_values.hpp"
 #include "tests/support/counting_progress.hpp"
 #include "tests/support/meshes.hpp"
 #include "tests/support/ray_scenes.hpp"
@@ -207,19 +208,6 @@ trace::Scene small_scene() {
   scene.instances = {first, second};
   return scene;
 }
-
-/// `count` values of a record from byte `at` on.
-template <class T>
-std::vector<T> values_at(const Level& level, std::uint32_t record, std::size_t at, std::size_t count) {
-  std::vector<T> result(count);
-  std::memcpy(result.data(), level.record(record) + at, count * sizeof(T));
-  return result;
-}
-
-using Floats = std::vector<float>;
-using Words = std::vector<std::uint32_t>;
-using Longs = std::vector<std::uint64_t>;
-using Bytes = std::vector<std::uint8_t>;
 
 /// Leaf blocks by their first reference.
 std::map<std::uint32_t, ChildView> leaves_of(const Bvh& bvh, const Level& level) {

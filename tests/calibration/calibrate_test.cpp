@@ -289,6 +289,9 @@ TEST(Calibrate, Faults) {
               AllOf(HasSubstr("m.csv:2"), HasSubstr("did you mean 'ser'?")));
   EXPECT_THAT(error_of({.csv = csv, .keys = {"sms", "clock_mhz"}, .most_evaluations = 4}),
               HasSubstr("--max-evaluations: the evaluations do not suffice for the keys"));
+  EXPECT_THAT(error_of({csv, {"rt_boxes_per_cycle=0..4"}}),
+              AllOf(HasSubstr("--fit, machine.rt_boxes_per_cycle: only one of the rates"),
+                    HasSubstr("Fix: set machine.rt_triangles_per_cycle too")));
   EXPECT_THROW(static_cast<void>(parse_residual("ration", "--residual")), Error);
 }
 

@@ -155,6 +155,29 @@ TEST(LeastSquares, AVariableThatChangesNothingKeepsItsStart) {
   EXPECT_NEAR(solution.values[0], std::sqrt(2 * 2.2), 1e-3);
 }
 
+// Two valleys: the cost is ((x - 2)(x - 50) / 50)² and a constant, so that either end is as good.
+TEST(LeastSquares, ASecondSearchFindsAnotherMinimum) {
+  const One valleys = [](const VectorXd& x) { return vector_of({(x[0] - 2) * (x[0] - 50) / 50, x[1] - 3, 0.5}); };
+  const std::vector<Variable> variables = {{2.5, 1, 100}, {3, 1, 10}};
+  const Solution solution = least_squares(each(valleys), variables);
+  EXPECT_NEAR(solution.cost, 0.25, 1e-4);
+  ASSERT_TRUE(solution.other);
+  EXPECT_NEAR(solution.other->cost, 0.25, 1e-4);
+  const double ends[] = {std::min(solution.values[0], solution.other->values[0]),
+                         std::max(solution.values[0], solution.other->values[0])};
+  EXPECT_NEAR(ends[0], 2, 0.02);
+  EXPECT_NEAR(ends[1], 50, 0.5);
+  EXPECT_EQ(solution.other->differs, (std::vector<bool>{true, false}));
+}
+
+TEST(LeastSquares, OneMinimumHasNoOtherEnd) {
+  const One line = [](const VectorXd& x) {
+    return vector_of({x[0] + x[1] - 5, x[0] + 2 * x[1] - 7, x[0] + 3 * x[1] - 10});
+  };
+  const std::vector<Variable> variables = {{1, 0.1, 100}, {1, 0.1, 100}};
+  EXPECT_FALSE(least_squares(each(line), variables).other);
+}
+
 TEST(LeastSquares, NoPointTwiceAndNoMoreThanAllowed) {
   for (const std::size_t most : {5U, 6U, 12U, 40U, 200U}) {
     std::set<std::vector<double>> seen;

@@ -1,8 +1,6 @@
 // Fuzzer of the reader of schedules. Sound schedules of random launches are changed: values, rows, columns, attributes,
 // bytes of the file. `read_schedule` must refuse them as Input or Resource, naming the file, or give a schedule that is
 // sound and comes to its end when dispatchers play it.
-//
-// An input is a recipe: a byte that picks a sound schedule, then changes.
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -10,20 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include <tbb/global_control.h>
-
 #include "sim/launch/launch_stream.hpp"
 #include "sim/launch/schedule_file.hpp"
 #include "tests/fuzz/support/fuzzer.hpp"
+#include "tests/fuzz/support/recipe.hpp"
 #include "tests/fuzz/support/scratch.hpp"
-#include "tests/support/fuzzing.hpp"
 #include "tests/support/schedule_parts.hpp"
-
-// libhdf5 1.10 leaks memory when it refuses an object with a wrong checksum; our code cannot free it.
-extern "C" const char* __lsan_default_suppressions();   // NOLINT(bugprone-reserved-identifier): its name
-extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
-  return "leak:libhdf5";
-}
 
 namespace rayreplay::fuzz {
 namespace {
@@ -70,7 +60,7 @@ ScheduleParts parts_of(const trace::Trace& trace, bool by_warps) {
     }
   }
   auto& columns = parts.columns;
-  for (const char* name : {"warps/sm", "warps/unit", "warps/round", "places/segment", "places/thread",
+  for (const char* name : {"warps/sm", "warps/unit", "warps/round", "warps/delay", "places/segment", "places/thread",
                            "places/first_event", "places/events", "places/state"}) {
     columns[name];
   }
@@ -84,6 +74,7 @@ ScheduleParts parts_of(const trace::Trace& trace, bool by_warps) {
         columns["warps/sm"].push_back(1 + (i / kWarpSize) % (kSms - 1));
         columns["warps/unit"].push_back(0);
         columns["warps/round"].push_back(round);
+        columns["warps/delay"].push_back(100 * round);
       }
       columns["places/segment"].push_back(one.number);
       columns["places/thread"].push_back(one.thread);
@@ -108,17 +99,6 @@ const std::vector<Sound>& sound_schedules() {
     return all;
   }();
   return kAll;
-}
-
-std::uint64_t changed(std::uint64_t value, Choices& choices) {
-  switch (choices.below(4)) {
-    case 0:
-      return value + 1;
-    case 1:
-      return value - 1;
-    default:
-      return choices.number();
-  }
 }
 
 void change(ScheduleParts& parts, std::uint64_t kind, Choices& choices) {
@@ -200,43 +180,19 @@ void play(const experiment::RegroupedLaunch& launch) {
 }
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> result;
-  for (std::size_t s = 0; s < kSound; ++s) {
-    result.push_back({static_cast<char>(s)});
-  }
-  for (std::size_t kind = 0; kind < kChanges; ++kind) {
-    Random random(kind);
-    std::string recipe{static_cast<char>(kind % kSound), static_cast<char>(kind)};
-    for (int i = 0; i < 8; ++i) {
-      recipe += static_cast<char>(random.bits());
-    }
-    result.push_back(std::move(recipe));
-  }
-  return result;
+  return recipes(kSound, kChanges);
 }
 
 Verdict run(std::string_view input) {
-  // One worker: results do not depend on their number, and starting further tasks costs time.
-  static const tbb::global_control kOneWorker(tbb::global_control::max_allowed_parallelism, 1);
+  use_one_worker();
   static const fs::path kFile = scratch() / "s.h5";
   Choices choices(input);
   const Sound& sound = sound_schedules()[choices.below(kSound)];
   ScheduleParts parts = sound.parts;
-  bool flip = false;  // bytes of the file: the last change
-  for (int n = 0; n < kMaxChanges && !choices.done() && !flip; ++n) {
-    const std::uint64_t kind = choices.below(kChanges);
-    flip = kind == kChanges - 1;
-    if (!flip) {
-      change(parts, kind, choices);
-    }
-  }
+  const bool bytes = follow(choices, kChanges, kMaxChanges, [&](std::uint64_t kind) { change(parts, kind, choices); });
   parts.write(kFile);
-  if (flip) {
-    std::string bytes = test::read_bytes(kFile);
-    for (std::size_t n = 1 + choices.below(8); n > 0 && !bytes.empty(); --n) {
-      bytes[choices.below(bytes.size())] = static_cast<char>(choices.byte());
-    }
-    test::write_bytes(kFile, bytes);
+  if (bytes) {
+    change_file(kFile, 0, choices);
   }
   const bool accepted = taken({ErrorKind::Input, ErrorKind::Resource}, [&] {
     experiment::RegroupedLaunch launch;

@@ -2,9 +2,8 @@
 // gets past the content hash. `load` must refuse them as Input or Resource, naming the file, or give a trace that
 // passes `check` and comes back when it is written; `read_info` must not do worse.
 //
-// An input is a recipe: a byte that picks a sound trace, then changes: values, types, shapes, chunks, filters, links,
-// attributes, texts, objects of another trace, bytes of the file. So inputs are short and do not depend on the file's
-// layout, and libFuzzer's own changes are all that is needed.
+// Changes are of values, types, shapes, chunks, filters, links, attributes, texts, objects of another trace, bytes of
+// the file. libFuzzer's own changes of the recipes are all that is needed.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include <hdf5.h>
-#include <tbb/global_control.h>
 
 #include "capture/trace/file/envelope.hpp"
 #include "capture/trace/file/file_descriptor.hpp"
@@ -20,15 +18,9 @@
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
 #include "tests/fuzz/support/fuzzer.hpp"
+#include "tests/fuzz/support/recipe.hpp"
 #include "tests/fuzz/support/scratch.hpp"
 #include "tests/fuzz/support/trace_model.hpp"
-#include "tests/support/fuzzing.hpp"
-
-// libhdf5 1.10 leaks memory when it refuses an object with a wrong checksum; our code cannot free it.
-extern "C" const char* __lsan_default_suppressions();   // NOLINT(bugprone-reserved-identifier): its name
-extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
-  return "leak:libhdf5";
-}
 
 namespace rayreplay::fuzz {
 namespace {
@@ -156,16 +148,7 @@ class Change {
     std::uint64_t value = 0;
     const std::size_t width = std::min<std::size_t>(each, sizeof value);
     std::memcpy(&value, data.data() + at, width);
-    switch (choices_.below(4)) {
-      case 0:
-        ++value;
-        break;
-      case 1:
-        --value;
-        break;
-      default:
-        value = choices_.number();
-    }
+    value = changed(value, choices_);
     const std::size_t until = choices_.below(8) == 0 ? data.size() : at + each;
     for (std::size_t place = at; place + each <= until; place += each) {
       std::memcpy(data.data() + place, &value, width);
@@ -373,48 +356,22 @@ class Change {
 };
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> result;
-  for (std::size_t s = 0; s < kSoundTraces; ++s) {
-    result.push_back({static_cast<char>(s)});
-  }
-  // Every change once, each of another trace.
-  for (std::size_t change = 0; change < kChanges; ++change) {
-    Random random(change);
-    std::string recipe{static_cast<char>(change % kSoundTraces), static_cast<char>(change)};
-    for (int i = 0; i < 8; ++i) {
-      recipe += static_cast<char>(random.bits());
-    }
-    result.push_back(std::move(recipe));
-  }
-  return result;
+  return recipes(kSoundTraces, kChanges);
 }
 
 void write_changed(std::string_view input, const fs::path& file) {
   Choices choices(input);
   TraceModel model = sound_models()[choices.below(kSoundTraces)];
-  bool flip = false;  // bytes of the file: the last change
-  for (int n = 0; n < kMaxChanges && !choices.done() && !flip; ++n) {
-    const std::uint64_t kind = choices.below(kChanges);
-    flip = kind == kChanges - 1;
-    if (!flip) {
-      Change(model, choices).make(kind);
-    }
-  }
+  const bool bytes =
+      follow(choices, kChanges, kMaxChanges, [&](std::uint64_t kind) { Change(model, choices).make(kind); });
   write_model(model, file);
-  if (flip) {
-    std::string bytes = test::read_bytes(file);
-    for (std::size_t n = 1 + choices.below(8); n > 0 && bytes.size() > trace::kEnvelopeBytes; --n) {
-      // Half of them in the first pages, where the metadata of a small file is.
-      const std::size_t range = choices.below(2) == 0 ? std::min<std::size_t>(bytes.size(), 8192) : bytes.size();
-      bytes[trace::kEnvelopeBytes + choices.below(range - trace::kEnvelopeBytes)] = static_cast<char>(choices.byte());
-    }
-    test::write_bytes(file, bytes);
+  if (bytes) {
+    change_file(file, trace::kEnvelopeBytes, choices);
   }
 }
 
 Verdict run(std::string_view input) {
-  // One worker: results do not depend on their number, and starting further tasks costs time.
-  static const tbb::global_control kOneWorker(tbb::global_control::max_allowed_parallelism, 1);
+  use_one_worker();
   static const fs::path kFile = scratch() / "t.rrt";
   static const fs::path kAgain = scratch() / "again.rrt";
   write_changed(input, kFile);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "sim/launch/launch_work.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/schedule_parts.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -129,6 +130,19 @@ TEST_F(ScheduleFile, WarpsMayHaveTheirSms) {
   EXPECT_EQ(found.schedule.warps(), 4U);
 }
 
+TEST_F(ScheduleFile, WarpsMayHaveDelays) {
+  EXPECT_TRUE(read(parts()).start_delay.empty());
+  for (ScheduleParts made : {parts(), played_parts()}) {
+    made.columns["warps/delay"] = {0, 0, 70, 4000000000};
+    const experiment::RegroupedLaunch found = read(made);
+    EXPECT_EQ(found.start_delay, (std::vector<std::uint32_t>{0, 0, 70, 4000000000}));
+    EXPECT_EQ(experiment::start_delays(found), found.start_delay);
+  }
+  EXPECT_THAT(column("warps/delay", {0, 0, 70}),
+              AllOf(HasSubstr("/warps/delay: the dataset has too few rows (found 3; expected 4, the number of warps)"),
+                    HasSubstr("Fix: ")));
+}
+
 TEST_F(ScheduleFile, UnitsWithoutWarpsAndRoundsThatAreLeftOutChangeNothing) {
   ScheduleParts made = parts();
   made.columns["warps/unit"] = {1, 1, 1, 1};
@@ -162,10 +176,14 @@ TEST_F(ScheduleFile, ColumnsOfOtherShapes) {
                 AllOf(HasSubstr("another type"), HasSubstr(std::string("/") + name)));
     if (std::string(name) != "units/sm" && std::string(name) != "warps/unit") {
       EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.columns[name].push_back(0); }),
-                  AllOf(HasSubstr("another number of rows"), HasSubstr(std::string("/") + name)));
+                  AllOf(HasSubstr("too many rows"), HasSubstr(std::string("/") + name), HasSubstr("Fix: ")));
     }
   }
-  EXPECT_THAT(column("warps/unit", std::vector<std::uint64_t>(9, 0)), HasSubstr("at most 8"));
+  EXPECT_THAT(column("warps/unit", std::vector<std::uint64_t>(9, 0)),
+              HasSubstr("too many rows (found 9; expected at most 8, the events of the launch: each warp"));
+  EXPECT_THAT(column("units/sm", std::vector<std::uint64_t>(9, 0)),
+              HasSubstr("/units/sm: the dataset has too many rows (found 9; expected at most 5, a unit for each"));
+  EXPECT_THAT(column("places/thread", {0, 1}), HasSubstr("too few rows (found 2; expected 8, 4 warps of 2 lanes)"));
 }
 
 TEST_F(ScheduleFile, SegmentsThatAreNotThoseOfTheLaunch) {
@@ -215,9 +233,22 @@ TEST_F(ScheduleFile, ThreadsThatAreMissing) {
 TEST_F(ScheduleFile, PlacesThatDoNotExistAndOrdersThatNeverEnd) {
   EXPECT_THAT(played("warps/sm", {0, 1, 3, 0}),
               AllOf(HasSubstr("/warps/sm[2]"), HasSubstr("found 3"), HasSubstr("0 to 2")));
-  EXPECT_THAT(column("units/sm", {3}), AllOf(HasSubstr("/units/sm[0]"), HasSubstr("found 3")));
-  EXPECT_THAT(column("units/sm", {}), HasSubstr("/warps/unit[0]"));
-  EXPECT_THAT(column("warps/unit", {0, 0, 1, 1}), HasSubstr("/warps/unit[2]"));
+  EXPECT_THAT(column("units/sm", {3}),
+              HasSubstr("/units/sm[0]: there is no such SM among those that run warps (found 3; expected 0 to 2 (3 SMs "
+                        "less 0 withheld), or 4294967295 for any)"));
+  EXPECT_THAT(
+      refused(played_parts(), [](ScheduleParts& made) { made.numbers["withheld_sms"] = 1; }),
+      HasSubstr("/warps/sm[0]: the SM is withheld: it runs no warps (found 0; expected 1 to 2 (3 SMs, the lowest "
+                "1 withheld))"));
+  EXPECT_THAT(column("units/sm", {}),
+              HasSubstr("/warps/unit[0]: there is no such unit (found 0; expected less than 0"));
+  EXPECT_THAT(column("warps/unit", {0, 0, 1, 1}), HasSubstr("/warps/unit[2]: there is no such unit (found 1"));
+  EXPECT_THAT(refused(parts(),
+                      [](ScheduleParts& made) {
+                        made.columns["units/sm"] = {kNo, kNo};
+                        made.columns["warps/unit"] = {0, 1, 0, 0};
+                      }),
+              HasSubstr("/warps/unit[2]: the units of the warps do not ascend (found 0; expected at least 1"));
   EXPECT_THAT(column("warps/round", {0, 0, 1, 0}), HasSubstr("do not ascend"));
   EXPECT_THAT(column("warps/round", {0, 0, 0, 1}),
               AllOf(HasSubstr("does not come after the previous one of its thread"), HasSubstr("in unit 0")));

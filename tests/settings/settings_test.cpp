@@ -83,7 +83,7 @@ TEST(Settings, OrderOfSettingDoesNotMatter) {
 TEST(Settings, TextsAreReadAsTheDeclaredType) {
   const Settings settings =
       completed({"cache.l1.bytes=64KiB", "cache.l2.bytes=4MiB", "machine.l2_bytes=1GiB", "machine.clock_mhz=1e3",
-                 "stream.coalesce=false", "machine.reorders=0", "launch=3"});
+                 "stream.coalesce=false", "machine.reorders=false", "launch=3"});
   EXPECT_EQ(settings.integer("cache.l1.bytes"), 65536);
   EXPECT_EQ(settings.integer("cache.l2.bytes"), 4 << 20);
   EXPECT_EQ(settings.integer("machine.l2_bytes"), 1 << 30);
@@ -303,6 +303,14 @@ TEST(Settings, RatesOfBoxesAndTrianglesComeTogether) {
   EXPECT_EQ(machine_of(both).rt_boxes_per_cycle, 2);
   expect_usage([] { static_cast<void>(completed({"machine.rt_triangles_per_cycle=1"})); },
                {"only one of the rates", "--set, machine.rt_triangles_per_cycle", "or none of them"});
+}
+
+TEST(Settings, ParametersWithoutTheirModel) {
+  Settings settings;
+  settings.set("trace", std::string("t.rrt"), "");
+  settings.set_text("workload:degree=4", "--set");
+  expect_usage([&] { static_cast<void>(complete(settings)); },
+               {"--set, workload:degree", "a parameter is set and its model is not", "Fix: set workload"});
 }
 
 TEST(Settings, MachineFilesAreReadOnce) {

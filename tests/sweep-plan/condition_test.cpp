@@ -8,6 +8,7 @@
 namespace rayreplay::sweep::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -108,6 +109,29 @@ std::string joined(const std::string& part, const std::string& sign, std::size_t
     text += sign + part;
   }
   return text;
+}
+
+TEST(Condition, NamesThatAKeyNeverHasAreRefused) {
+  const auto message = [](const std::string& text) {
+    try {
+      static_cast<void>(Condition(text, "s.toml:1"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Usage);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("packing == \"randm\""),
+              AllOf(HasSubstr("s.toml:1, column 12 of "), HasSubstr("the key packing never has this value"),
+                    HasSubstr("found \"randm\""), HasSubstr("Fix: did you mean 'random'?")));
+  EXPECT_THAT(message("machine.sms > 3 && \"numray\" != packing"), HasSubstr("did you mean 'numrays'?"));
+  EXPECT_THAT(message("packing != 'random:seed=2'"), HasSubstr("packing:PARAM"));
+  EXPECT_THAT(message("schedule.time == 'memry'"), HasSubstr("'memory'"));
+  for (const char* sound : {"packing == 'random'", "schedule.time != 'memory'", "order == 'auto'",
+                            "schedule.distribution == 'auto'", "trace == 't.rrt'", "machine.name != 'mine.toml'",
+                            "packing < 'z'", "packing:seed == 'x'", "machine.name == 'rtx4090'"}) {
+    EXPECT_EQ(message(sound), "") << sound;
+  }
 }
 
 TEST(Condition, LengthIsLimitedAndTermsBelowItNeedNoStack) {

@@ -331,8 +331,9 @@ void add_list_command(CLI::App& root, Session& session) {
   auto format = std::make_shared<FormatOption>();
   auto as_document = std::make_shared<bool>(false);
   command->add_option("kind", *kind, "Only models of this kind; keys, metrics: of experiments")->type_name("KIND");
-  command->add_flag("--markdown", *as_document, "Of keys: docs/keys.md");
+  CLI::Option* document = command->add_flag("--markdown", *as_document, "Of keys: docs/keys.md");
   format->add_to(*command);
+  document->excludes("--format");
   command->callback([&session, kind, format, as_document] {
     session.action = [kind, format, as_document] {
       if (*as_document) {

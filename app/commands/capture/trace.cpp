@@ -81,6 +81,12 @@ reference::TracerOptions tracer_options(const TraceArguments& options) {
     throw Error(ErrorKind::Usage, {"the built-in tracer renders pictures, without depth", "--size",
                                    "'" + options.size + "'", "for example 1280x720", ""});
   }
+  for (const auto& [option, count] : {std::pair{"--spp", result.samples}, {"--depth", result.depth}}) {
+    constexpr std::uint32_t kMost = 65535;
+    if (count == 0 || count > kMost) {
+      usage("the value is out of range", option, fmt::format("{}", count), fmt::format("1 to {}", kMost));
+    }
+  }
   result.width = size.width;
   result.height = size.height;
   result.hit_groups = parse_hit_groups(options.hit_groups);
@@ -114,6 +120,17 @@ void log_summary(const reference::TracerResult& result, const TraceArguments& op
   }
 }
 
+/// Errors of the spec itself name the option.
+reference::RenderScene make_scene(const std::string& asked, std::string& spec) {
+  try {
+    return reference::make_scene(asked, &spec);
+  } catch (const Error& error) {
+    ErrorInfo info = error.info();
+    info.where = info.where.empty() ? "--scene" : info.where;
+    throw Error(error.kind(), std::move(info));
+  }
+}
+
 int act(const TraceArguments& options) {
   reference::TracerOptions tracer = tracer_options(options);
   // A registered scene is no file: its name may equal the output's.
@@ -126,7 +143,7 @@ int act(const TraceArguments& options) {
     require_writable(options.image, options.output.force);
   }
   require_memory_for(tracer, !options.image.empty());
-  const reference::RenderScene scene = reference::make_scene(options.scene, &tracer.scene_spec);
+  const reference::RenderScene scene = make_scene(options.scene, tracer.scene_spec);
   for (const std::string& note : scene.notes) {
     console::note("{}", note);
   }

@@ -35,6 +35,7 @@
 #include "sim/engine/stages/reuse.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/engine/stages/structure.hpp"
+#include "sim/memory/caches/cache_model.hpp"
 #include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
@@ -47,6 +48,7 @@ using experiment::Settings;
 
 constexpr std::string_view kElementsEnd = ".cache.h5";
 constexpr const char* kCommand = "cache";
+constexpr const char* kDistances = "cache.distances";
 
 /// True if the key applies to an imported memory trace, which has its own order and SMs.
 bool is_of_imported(const ExperimentParameter& parameter) {
@@ -99,9 +101,20 @@ CacheOptions make_options(const CacheArguments& given, const Settings& settings,
     throw Error(ErrorKind::Usage, {"histograms by element need a file", "--histograms", "no file of elements",
                                    "--elements", "add --elements"});
   }
-  if (histograms.launches && !options.distances) {
-    throw Error(ErrorKind::Usage, {"histograms of reuse distances require reuse distances", "--histograms",
-                                   "'launch' with --no-distances", "one of them", ""});
+  if ((histograms.launches || histograms.parts.any()) && !options.distances) {
+    throw Error(ErrorKind::Usage, {"histograms of reuse distances require reuse distances",
+                                   "--histograms, " + experiment::place_of(settings.where(kDistances), kDistances),
+                                   fmt::format("'{}' without distances", given.histograms), "one of them",
+                                   "leave --no-distances or --histograms out"});
+  }
+  for (const auto& [key, level] :
+       {std::pair{"cache.l1.model", &options.caches.l1}, {"cache.l2.model", &options.caches.l2}}) {
+    const std::string& model = settings.text(key);
+    if (given.evictions && level->bytes > 0 && !memory::CacheModels::create(model).model->exact()) {
+      throw Error(ErrorKind::Usage, {"the cache model evicts no lines", experiment::place_of(settings.where(key), key),
+                                     "'" + model + "' with --evictions", "an exact model, such as lru",
+                                     "leave --evictions out, or take another model"});
+    }
   }
   options.histograms = histograms.parts;
   options.evictions = given.evictions;

@@ -23,7 +23,6 @@
 #include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "sim/comparison/model_list.hpp"
 #include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
@@ -212,7 +211,7 @@ int act(const WhatifArguments& options) {
     asked.set(kPacking, packings.front(), experiment::find_parameter(kPacking)->flag);
   }
   return compare_models(options, options.models, experiment::complete(asked, experiment::NamedInput::Elsewhere),
-                        experiment::resolve_models(models));
+                        models);
 }
 
 void declare(CLI::App& command, WhatifArguments& options) {

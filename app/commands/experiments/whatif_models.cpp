@@ -35,22 +35,42 @@ constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kModelsGroup = "Scheduler models";
 constexpr std::string_view kReordering = "ser";
 
-/// The resolved spec of the model in an option; "": the last model with warps.
-std::string detailed_model(const std::string& asked, const char* option, const std::vector<std::string>& models) {
-  const auto is_bound = [](const std::string& spec) {
-    return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
-  };
-  if (asked.empty()) {
-    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // exists: plain is always compared
+bool is_bound(const std::string& spec) {
+  return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
+}
+
+/// A file of one model's warps, and the option that names the model.
+struct ModelFile {
+  const char* option;
+  const std::string* path;
+  const char* model_option;
+  const std::string* model;  ///< "": the last one that was asked for and has warps
+};
+
+/// The resolved spec of the model whose warps the file gets; "": there is no file.
+std::string detailed_model(const ModelFile& file, const std::vector<std::string>& named,
+                           const std::vector<std::string>& models) {
+  if (file.path->empty()) {
+    return "";
   }
-  const std::string spec = scheduler::SchedulerModels::create(asked).spec;
+  if (file.model->empty()) {
+    const auto last = std::find_if_not(named.rbegin(), named.rend(), is_bound);
+    if (last == named.rend()) {
+      throw Error(ErrorKind::Usage,
+                  {"no model that was asked for has warps", file.option, fmt::format("{}", fmt::join(named, " ")),
+                   "a model that forms warps",
+                   fmt::format("add one to --models, or take the baseline: {} plain", file.model_option)});
+    }
+    return scheduler::SchedulerModels::create(*last).spec;
+  }
+  const std::string spec = scheduler::SchedulerModels::create(*file.model).spec;
   if (std::find(models.begin(), models.end(), spec) == models.end()) {
-    throw Error(ErrorKind::Usage, {"the model is not among those compared", option, "'" + asked + "'",
+    throw Error(ErrorKind::Usage, {"the model is not among those compared", file.model_option, "'" + *file.model + "'",
                                    fmt::format("one of {}", fmt::join(models, " ")), "add it to --models"});
   }
   if (is_bound(spec)) {
-    throw Error(ErrorKind::Usage,
-                {"the model is a bound: it has no warps", option, "'" + asked + "'", "a model that forms warps", ""});
+    throw Error(ErrorKind::Usage, {"the model is a bound: it has no warps", file.model_option, "'" + *file.model + "'",
+                                   "a model that forms warps", "name another one of --models"});
   }
   return spec;
 }
@@ -140,9 +160,9 @@ void ModelsOptions::add_to(CLI::App& command) {
                 "Do not vary the numbers of the time model: no verdict over their ranges")
       ->group(kModelsGroup);
   add("--timeline", timeline, "Perfetto trace to write: SMs and warps over time", "FILE");
-  add("--timeline-model", timeline_model, "Model to show there [the last one]", "SPEC");
+  add("--timeline-model", timeline_model, "Model to show there [the last one that has warps]", "SPEC");
   add("--segments", schedule, "HDF5 file to write: which segments ran together, where and when", "FILE");
-  add("--segments-model", schedule_model, "Model to write there [the last one]", "SPEC");
+  add("--segments-model", schedule_model, "Model to write there [the last one that has warps]", "SPEC");
 }
 
 void ModelsOptions::require_none() const {
@@ -169,15 +189,18 @@ std::vector<std::string> ModelsOptions::listed() const {
 }
 
 int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
-                   const std::vector<std::string>& models) {
+                   const std::vector<std::string>& named) {
   // Reports all errors that do not need the trace before it is read.
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
   experiment::CompareOptions compare = experiment::compare_of(given);
-  compare.models = models;
+  compare.models = experiment::resolve_models(named);
+  const std::vector<std::string> models = compare.models;
   const machine::Machine& machine = compare.machine;
   require_owners(options);
-  const std::string timeline_model = detailed_model(options.timeline_model, "--timeline-model", compare.models);
-  const std::string schedule_model = detailed_model(options.schedule_model, "--segments-model", compare.models);
+  const std::string timeline_model =
+      detailed_model({"--timeline", &options.timeline, "--timeline-model", &options.timeline_model}, named, models);
+  const std::string schedule_model =
+      detailed_model({"--segments", &options.schedule, "--segments-model", &options.schedule_model}, named, models);
   std::vector<NamedPath> inputs = common.experiment.inputs(common.path, given);
   inputs.push_back({"--image", common.image});
   require_distinct({{"--output", common.output.path},

@@ -47,9 +47,9 @@ struct WhatIfCommon {
   bool print_config = false;
 };
 
-/// `models`: resolved specs, plain first.
+/// `named`: the specs that were asked for.
 int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
-                   const std::vector<std::string>& models);
+                   const std::vector<std::string>& named);
 
 /// Bytes of a picture file. Input unless it is a PNG file.
 [[nodiscard]] std::string read_png(const std::string& path);

@@ -190,8 +190,15 @@ Settings SettingsOptions::asked(const std::string& trace_file) const {
   }
   // A name that is not UTF-8 can be opened, but cannot be a setting.
   settings.set("trace", text::invalid_at(trace_file) == text::kAllValid ? trace_file : std::string(), "");
-  settings.set("workload", std::string(), "");
-  return settings;
+  // The command's trace replaces the input of files, with its parameters.
+  Settings kept;
+  for (const auto& [key, setting] : settings.all()) {
+    if (!key.starts_with("workload:") || setting.where == "--set") {
+      kept.set(key, setting.value, setting.where);
+    }
+  }
+  kept.set("workload", std::string(), "");
+  return kept;
 }
 
 const std::vector<std::string>& SettingsOptions::given_variants(const std::string& key) const {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -309,7 +310,10 @@ void add_subcommands(CLI::App& command, ResultsArguments& options) {
   best->add_option("metric", options.best_metric, "Metric or parameter")->type_name("METRIC")->required();
   best->add_flag("--less", options.less, "Less is better");
   best->add_flag("--more", options.more, "More is better");
-  best->add_option("-n,--most", options.most, "Rows at most")->type_name("N")->capture_default_str();
+  best->add_option("-n,--most", options.most, "Rows at most")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, std::numeric_limits<double>::max(), ""));
   CLI::App* pareto =
       command.add_subcommand("pareto", "Configurations that no other beats in all metrics")->group(kGroup);
   pareto->add_option("metrics", options.goals, "Two metrics or more; less:NAME or more:NAME says what is better")

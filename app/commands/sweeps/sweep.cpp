@@ -33,12 +33,14 @@
 #include "sim/engine/evaluator.hpp"
 #include "sim/engine/store/store.hpp"
 #include "sim/sweep/definition/definition.hpp"
+#include "sim/sweep/definition/paths.hpp"
 #include "sim/sweep/plan/check_specs.hpp"
 #include "sim/sweep/plan/plan.hpp"
 #include "sim/sweep/results/database.hpp"
 #include "sim/sweep/results/rank_databases.hpp"
 #include "sim/sweep/results/reader.hpp"
 #include "sim/sweep/workers/mpi_session.hpp"
+#include "sim/sweep/workers/refusals.hpp"
 #include "sim/sweep/workers/runner.hpp"
 #include "sim/sweep/workers/selection.hpp"
 
@@ -137,6 +139,25 @@ sweep::Definition read_definition(const SweepArguments& options, const std::stri
   return definition;
 }
 
+/// Input files: none of them may be the database.
+std::vector<NamedPath> inputs_of(const SweepArguments& options, const sweep::Definition& definition) {
+  std::vector<NamedPath> inputs = {{"SWEEP", options.path}};
+  const auto add = [&inputs](const std::string& key, const ParameterValue& value) {
+    for (const std::string& path : sweep::paths_in(key, value)) {
+      inputs.push_back({key, path});
+    }
+  };
+  for (const auto& [key, setting] : definition.base.all()) {
+    add(key, setting.value);
+  }
+  for (const sweep::Factor& factor : definition.factors) {
+    for (const sweep::Axis& axis : factor.axes) {
+      std::ranges::for_each(axis.values, [&](const ParameterValue& value) { add(axis.key, value); });
+    }
+  }
+  return inputs;
+}
+
 /// The objects of an evaluation, made once the sweep is known to be valid.
 struct Workshop {
   std::unique_ptr<experiment::Store> store;
@@ -189,6 +210,7 @@ std::uint64_t count_finished(const std::string& database, bool retry_errors) {
 int dry_run(const SweepArguments& options, const sweep::Plan& plan, const std::string& database, std::uint64_t wanted) {
   const output::Format format = options.format.format();
   Workshop workshop(options, 1);
+  sweep::require_possible(plan, sweep::work_of(*workshop.evaluator));
   const SweepForecast forecast = forecast_sweep(plan, *workshop.evaluator, kRunsAsked);
   const std::uint64_t finished = count_finished(database, options.retry_errors);
   const output::Table stages = forecast_table(forecast);
@@ -410,6 +432,7 @@ class SweepCommand {
       throw Error(ErrorKind::Usage, {"the option does not go with MPI", "--shard", options_.shard, "",
                                      "leave it out: MPI distributes the runs"});
     }
+    require_distinct({{"--output", database_}}, inputs_of(options_, definition));
     if (options_.print_config) {
       sweep::check_specs(definition);
       definition_ = std::move(definition);
@@ -435,6 +458,7 @@ class SweepCommand {
     runner_.memory_bytes = workshop_->under_way_bytes;
     if (ranks_.leads()) {
       require_yes(options_, wanted_runs(options_, *plan_, shard_));
+      sweep::require_possible(*plan_, sweep::work_of(*workshop_->evaluator));
     }
     const std::uint32_t part = ranks_.session == nullptr ? 0 : static_cast<std::uint32_t>(ranks_.session->node_rank());
     runner_.accelerators = options_.device.open_each(part, ranks_.processes_here());

@@ -281,8 +281,10 @@ std::string cache_text(const CacheContext& context) {
     text += "\nhit rates by the elements' place (over requests)\n" + output::to_text(group_table(context.groups));
   }
   if (result.options.evictions) {
-    text += "\nmisses that are no first accesses, by the kind of data whose access evicted the line\n" +
-            output::to_text(eviction_table(result));
+    text +=
+        fmt::format("\nmisses that are no first accesses, by the kind of data whose access evicted the line{}\n{}",
+                    is_sampled(result) ? " (counted; cold, capacity and conflict above are estimates of a sample)" : "",
+                    output::to_text(eviction_table(result)));
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/report/context/answers.hpp"
+#include "app/report/export/table.hpp"
 #include "base/count_text.hpp"
 #include "base/text.hpp"
 
@@ -21,12 +22,12 @@ using calibration::Use;
 constexpr std::size_t kNamed = 5;  // rows or keys in one sentence
 
 std::string percent_text(double share) {
-  return fmt::format("{:.2f} %", share * 100);
+  return output::percent_text(share, 2);
 }
 
 /// "1.2 % less than measured".
 std::string off_text(double share) {
-  return fmt::format("{:.1f} % {} than measured", std::abs(share) * 100, share < 0 ? "less" : "more");
+  return fmt::format("{} {} than measured", output::percent_text(std::abs(share), 1), share < 0 ? "less" : "more");
 }
 
 /// "a, b and c"; of many the first, and how many more.
@@ -117,7 +118,7 @@ std::string undetermined_lines(const CalibrationContext& context) {
     const auto& partners = context.result.partners;
     if (std::ranges::find(partners, i) != partners.end()) {
       together.push_back(one.key.key);
-    } else if (one.known == Known::Undetermined) {
+    } else if (one.known == Known::Undetermined && one.hardly_moves_rows()) {
       alone.push_back(one.key.key);
     } else if (one.known == Known::Idle) {
       idle.push_back(one.key.key);
@@ -141,6 +142,27 @@ std::string undetermined_lines(const CalibrationContext& context) {
   return lines;
 }
 
+/// Where the second search ended, if that is elsewhere.
+std::string other_line(const CalibrationContext& context) {
+  if (!context.result.other) {
+    return "";
+  }
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < context.result.keys.size(); ++i) {
+    if (context.result.other->differs[i]) {
+      values.push_back(fmt::format("{} {:.6g}", context.result.keys[i].key.key,
+                                   context.result.other->values[static_cast<Eigen::Index>(i)]));
+    }
+  }
+  const auto error = other_error(context);
+  return answer_line(
+      fmt::format("a second search, from the opposite corner of the bounds, ended at {}{}: {}", listed(values),
+                  error ? fmt::format(" (RMS error {})", percent_text(*error)) : std::string(),
+                  context.result.other_fits()
+                      ? "as good, so that these rows do not determine the values; narrow the bounds, or add rows"
+                      : "worse, but the fit has several minima: narrow the bounds to what is possible"));
+}
+
 }  // namespace
 
 std::string calibration_answer(const CalibrationContext& context) {
@@ -152,7 +174,7 @@ std::string calibration_answer(const CalibrationContext& context) {
   if (held_out.rows > 0) {
     text += answer_line(fmt::format("{} held out: {}", counted(held_out.rows, "row"), error_text(held_out)));
   }
-  text += unexplained_line(context) + bound_lines(context) + undetermined_lines(context);
+  text += unexplained_line(context) + bound_lines(context) + undetermined_lines(context) + other_line(context);
   if (context.result.stop == calibration::Stop::Evaluations) {
     text +=
         answer_line(fmt::format("the search ended with its {}, before small steps stopped to help: raise "

@@ -31,22 +31,45 @@ Cell cell_of(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Cell(*value) : Cell();
 }
 
-/// Of the residuals by weight; differences as a share of the measured values.
-std::optional<double> root_mean_square(const CalibrationContext& context, Use use, double CalibratedRow::*value) {
-  double sum = 0, whole = 0;
-  for (std::size_t i = 0; i < context.measurements.size(); ++i) {
-    const Measurement& one = context.measurements[i];
-    if (one.use != use) {
-      continue;
-    }
-    const bool ratio = context.options.residual == calibration::Residual::Ratio;
-    const double said = context.result.rows[i].*value;
-    const double error = one.weight * (ratio ? std::log(said / one.value) : said - one.value);
-    const double unit = one.weight * (ratio ? 1 : one.value);
-    sum += error * error;
+bool is_ratio(const CalibrationContext& context) {
+  return context.options.residual == calibration::Residual::Ratio;
+}
+
+/// Of squares whose sum is `sum`, by weight; differences as a share of the measured values.
+std::optional<double> root_of_mean(const CalibrationContext& context, Use use, double sum) {
+  double whole = 0;
+  for (const Measurement& one : context.measurements) {
+    const double unit = one.use != use ? 0 : one.weight * (is_ratio(context) ? 1 : one.value);
     whole += unit * unit;
   }
   return whole > 0 ? std::optional(std::sqrt(sum / whole)) : std::nullopt;
+}
+
+std::optional<double> root_mean_square(const CalibrationContext& context, Use use, double CalibratedRow::*value) {
+  double sum = 0;
+  for (std::size_t i = 0; i < context.measurements.size(); ++i) {
+    const Measurement& one = context.measurements[i];
+    const double said = context.result.rows[i].*value;
+    const double error = one.weight * (is_ratio(context) ? std::log(said / one.value) : said - one.value);
+    sum += one.use == use ? error * error : 0;
+  }
+  return root_of_mean(context, use, sum);
+}
+
+/// Values and error at the end of the second search, if that is elsewhere.
+nlohmann::ordered_json other_end_json(const CalibrationContext& context) {
+  if (!context.result.other) {
+    return nullptr;
+  }
+  nlohmann::ordered_json values = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < context.result.keys.size(); ++i) {
+    values[context.result.keys[i].key.key] = context.result.other->values[static_cast<Eigen::Index>(i)];
+  }
+  nlohmann::ordered_json error;
+  if (const auto root = other_error(context)) {
+    error = *root;
+  }
+  return {{"values", std::move(values)}, {"rms_error", std::move(error)}};
 }
 
 /// The keys that each row's experiment sets: those of the file, without the common ones.
@@ -113,6 +136,10 @@ RowErrors row_errors(const CalibrationContext& context, Use use) {
   const auto rows = std::ranges::count(context.measurements, use, &Measurement::use);
   return {static_cast<std::size_t>(rows), root_mean_square(context, use, &CalibratedRow::before),
           root_mean_square(context, use, &CalibratedRow::after)};
+}
+
+std::optional<double> other_error(const CalibrationContext& context) {
+  return context.result.other ? root_of_mean(context, Use::Fit, context.result.other->cost) : std::nullopt;
 }
 
 output::Table calibrated_keys(const CalibrationContext& context) {
@@ -231,6 +258,7 @@ nlohmann::ordered_json calibration_json(const CalibrationContext& context) {
                      {"cost_after", result.cost_after},
                      {"condition", condition},
                      {"not_told_apart", partners},
+                     {"other_end", other_end_json(context)},
                      {"rms_error", errors(Use::Fit)},
                      {"rms_error_held_out", errors(Use::Predict)}};
   document["machine"] = machine_json(result.machine);

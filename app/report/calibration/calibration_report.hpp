@@ -33,6 +33,8 @@ struct RowErrors {
   std::optional<double> before, after;
 };
 [[nodiscard]] RowErrors row_errors(const CalibrationContext& context, calibration::Use use);
+/// Of the fitted rows, at the end of the second search; none where it did not end elsewhere.
+[[nodiscard]] std::optional<double> other_error(const CalibrationContext& context);
 
 [[nodiscard]] output::Table calibrated_keys(const CalibrationContext& context);
 [[nodiscard]] output::Table calibrated_rows(const CalibrationContext& context);

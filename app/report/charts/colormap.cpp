@@ -96,7 +96,7 @@ Colormap parse_colormap(const std::string& name) {
     return Colormap::Plasma;
   }
   const std::string near = nearest(name, colormap_names());
-  throw Error(ErrorKind::Usage, {"unknown colour map", "", "'" + name + "'", "viridis or plasma",
+  throw Error(ErrorKind::Usage, {"unknown colour map", "--colormap", "'" + name + "'", "viridis or plasma",
                                  near.empty() ? "" : "did you mean '" + near + "'?"});
 }
 

@@ -20,6 +20,6 @@ enum class Colormap : std::uint8_t { Viridis, Plasma };
 
 [[nodiscard]] Rgb color_at(Colormap map, double value);
 [[nodiscard]] const std::vector<std::string>& colormap_names();
-[[nodiscard]] Colormap parse_colormap(const std::string& name);  ///< Usage names the nearest
+[[nodiscard]] Colormap parse_colormap(const std::string& name);  ///< Usage, at --colormap, names the nearest
 
 }  // namespace rayreplay::pictures

@@ -19,6 +19,8 @@
 namespace rayreplay::output {
 namespace {
 
+constexpr double kLongest = 1e15;  ///< larger numbers are written with an exponent
+
 bool is_number(const Cell& cell) {
   return std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<double>(cell);
 }
@@ -129,6 +131,11 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{:.2f} {}", value, kUnits[unit]);
 }
 
+std::string percent_text(double share, int decimals) {
+  const double percent = share * 100;
+  return std::abs(percent) < kLongest ? fmt::format("{:.{}f} %", percent, decimals) : fmt::format("{:.3g} %", percent);
+}
+
 std::string cell_text(const Cell& cell, const Column& column) {
   if (std::holds_alternative<std::monostate>(cell)) {
     return "-";
@@ -145,11 +152,12 @@ std::string cell_text(const Cell& cell, const Column& column) {
     }
     switch (column.show) {
       case Show::Percent:
-        return fmt::format("{:.{}f} %", *number * 100, column.decimals);
+        return percent_text(*number, column.decimals);
       case Show::Change:
-        return fmt::format("{:+.{}f} %", *number * 100, column.decimals);
+        return (std::signbit(*number) ? "" : "+") + percent_text(*number, column.decimals);
       case Show::Plain:
-        return fmt::format("{:.{}f}", *number, column.decimals);
+        return std::abs(*number) < kLongest ? fmt::format("{:.{}f}", *number, column.decimals)
+                                            : fmt::format("{:.3g}", *number);
     }
   }
   return std::get<std::string>(cell);

@@ -64,6 +64,9 @@ struct Result {
 /// One cell as `to_text` shows it, without padding.
 [[nodiscard]] std::string cell_text(const Cell& cell, const Column& column);
 
+/// "12.5 %" of 0.125: for display.
+[[nodiscard]] std::string percent_text(double share, int decimals);
+
 /// "1.21 GiB": for display.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 

@@ -8,6 +8,7 @@
 #include "app/report/export/hdf5_parts.hpp"
 #include "capture/trace/file/hdf5_output.hpp"
 #include "scheduler-models/regrouping/state_moves.hpp"
+#include "sim/launch/launch_work.hpp"
 #include "sim/launch/schedule_file.hpp"
 
 namespace rayreplay::report {
@@ -49,6 +50,10 @@ void write_warps(hid_t root, const experiment::CompareRow& row, const Place& pla
   u32("unit", unit.data(), unit.size());
   u32("round", round.data(), round.size());
   u32("moved", schedule.moved.data(), schedule.moved.size());
+  std::vector<std::uint32_t> delay =
+      experiment::start_delays(row.cut, schedule, row.charges, row.grouping == scheduler::Grouping::Timed);
+  delay.resize(schedule.warps());
+  u32("delay", delay.data(), delay.size());
   f64("start", placement.start);
   f64("end", placement.end);
 }

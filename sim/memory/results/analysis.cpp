@@ -1,71 +1,62 @@
 #include "sim/memory/results/analysis.hpp"
 
-#include <fmt/format.h>
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_group.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "base/accelerator.hpp"
 #include "base/error.hpp"
 #include "sim/memory/results/analysis_checks.hpp"
-#include "sim/memory/results/cache_unit.hpp"
 #include "sim/memory/results/chunk.hpp"
 #include "sim/memory/results/element_distances.hpp"
-#include "sim/memory/results/line_split.hpp"
+#include "sim/memory/results/lower_level.hpp"
 #include "sim/memory/results/request_tables.hpp"
-#include "sim/memory/reuse/sample_error.hpp"
+#include "sim/memory/results/upper_level.hpp"
 
 namespace rayreplay::memory {
 namespace {
 
 constexpr std::uint32_t kMaxLanes = 64;
 
-/// An L1 with its requests to the L2.
-struct Sm {
-  std::optional<CacheUnit> cache;
-  // For the current window:
-  std::array<Tally, kDataKinds> tallies;
-  KindSums traffic;                       ///< of an exact model
-  std::vector<ReuseHistogram> distances;  ///< by kind; empty unless wanted. Of the window, if by window
-};
+[[noreturn]] void broken(const char* what) {
+  throw Error(ErrorKind::Internal, {std::string("memory transactions break their contract: ") + what, "", "", "", ""});
+}
+
+/// The device that computes reuse distances; null: none does. Notes why it does not.
+Accelerator* distances_device(const AnalysisOptions& options, const ReuseEngine& engine, bool wanted) {
+  Accelerator* const accelerator = options.accelerator;
+  if (accelerator == nullptr || !wanted) {
+    return nullptr;
+  }
+  if (!accelerator->has_device() || !engine.exact()) {
+    accelerator->note_cpu("reuse distances",
+                          accelerator->has_device() ? "the reuse engine samples" : "the device was lost");
+    return nullptr;
+  }
+  return accelerator;
+}
 
 }  // namespace
 
+/// Cuts the stream into windows and chunks, and runs the levels over chunks: the L1s of one beside the L2 of the one
+/// before.
 class Analysis::Impl {
  public:
   explicit Impl(const AnalysisOptions& options)
-      : options_(options),
-        engine_(ReuseEngines::create(options.reuse_engine)),
-        l1_(make_level(options.l1, options.l1_model, "L1", engine_.model.get(), options.distances)),
-        l2_(make_level(options.l2, options.l2_model, "L2", engine_.model.get(), options.distances)) {
-    check_options(options_, l1_, l2_);
-    sms_.resize(options.sms);
-    l2_sm_tallies_.resize(options.sms);
-    l2_sm_traffic_.resize(options.sms);
-    if (l1_.present() && l1_needed_below() && !l1_.model->exact()) {
-      l1_.filter = CacheModels::create("lru:write=through,allocate=false").model;
-    }
-    take_distances_from_device();
-    l1_.evictions = options.evictions;
-    l2_.evictions = options.evictions;
-    if (options.histograms.kinds || options.histograms.windows) {
-      l2_distances_.resize(kDataKinds);
-      for (Sm& sm : sms_) {
-        sm.distances.resize(kDataKinds);
-      }
-    }
+      : options_(options), engine_(ReuseEngines::create(options.reuse_engine)) {
+    make_levels();
+    const std::uint32_t line = options_.coalescing.line_bytes;
+    sector_mask_ = (1U << (line / options_.coalescing.sector_bytes)) - 1;
+    last_line_ = std::numeric_limits<std::uint64_t>::max() / line;
     if (options.histograms.elements) {
       element_distances_.emplace(options.element_count);
     }
-    if (l2_.present()) {
-      l2_cache_.emplace(l2_);
-    }
-    make_splits();
     if (options.elements) {
       elements_.emplace(options.element_count);
     }
@@ -130,50 +121,21 @@ class Analysis::Impl {
   [[nodiscard]] bool wants_requests() const {
     return options_.elements || options_.pixels != 0;
   }
-  /// The accesses to the L2, or to DRAM, are the requests of the L1s.
-  [[nodiscard]] bool l1_needed_below() const {
-    return l1_.present() && (options_.l2_feed == L2Feed::Misses || !l2_.present());
-  }
 
-  void take_distances_from_device() {
-    Accelerator* const accelerator = options_.accelerator;
-    if (accelerator == nullptr || (l1_.engine == nullptr && l2_.engine == nullptr)) {
-      return;
+  void make_levels() {
+    LevelModels l1 = make_level(options_.l1, options_.l1_model, "L1", engine_.model.get(), options_.distances);
+    LevelModels l2 = make_level(options_.l2, options_.l2_model, "L2", engine_.model.get(), options_.distances);
+    check_options(options_, l1, l2);
+    finds_distances_ = l1.engine != nullptr || l2.engine != nullptr;
+    Accelerator* const device = distances_device(options_, *engine_.model, finds_distances_);
+    if (device != nullptr) {
+      chunk_size_ = wants_requests() ? kDeviceChunkWithRequests : kDeviceChunk;
     }
-    if (!accelerator->has_device() || !engine_.model->exact()) {
-      accelerator->note_cpu("reuse distances",
-                            accelerator->has_device() ? "the reuse engine samples" : "the device was lost");
-      return;
-    }
-    chunk_size_ = wants_requests() ? kDeviceChunkWithRequests : kDeviceChunk;
-    if (l1_.engine != nullptr) {
-      l1_.given = true;
-      l1_stacks_.emplace(accelerator, options_.sms);
-    }
-    if (l2_.engine != nullptr) {
-      l2_.given = true;
-      l2_stacks_.emplace(accelerator, 1);
-    }
-  }
-
-  void make_splits() {
-    const CoalesceOptions& stream = options_.coalescing;
-    if (l1_.present()) {
-      to_l1_.emplace(stream.line_bytes, stream.sector_bytes, l1_.geometry.line_bytes, l1_.geometry.sector());
-    }
-    const std::uint32_t line = stream.line_bytes;
-    sector_mask_ = (1U << (line / stream.sector_bytes)) - 1;
-    last_line_ = std::numeric_limits<std::uint64_t>::max() / line;
-    const std::uint32_t sector = l1_needed_below() ? l1_.geometry.sector() : stream.sector_bytes;
-    memory_sector_ = l2_.present() ? l2_.geometry.sector() : sector;
-    to_l2_.emplace(line, sector, l2_.present() ? l2_.geometry.line_bytes : line, memory_sector_);
-  }
-
-  // Collecting.
-
-  [[noreturn]] static void broken(const char* what) {
-    throw Error(ErrorKind::Internal,
-                {std::string("memory transactions break their contract: ") + what, "", "", "", ""});
+    const bool l1_needed_below = l1.present() && (options_.l2_feed == L2Feed::Misses || !l2.present());
+    const auto below = l2.present() ? std::optional(BelowSizes{l2.geometry.line_bytes, l2.geometry.sector()})
+                                    : std::optional<BelowSizes>();
+    upper_.emplace(options_, std::move(l1), l1_needed_below, below, device);
+    lower_.emplace(options_, std::move(l2), upper_->memory_sector(), device);
   }
 
   [[nodiscard]] std::uint64_t limit_after(std::size_t window) const {
@@ -241,13 +203,15 @@ class Analysis::Impl {
     if (chunk.transactions.empty()) {
       return;
     }
-    upper(chunk);
-    if (l2_stacks_) {
-      l2_stacks_->find(chunk.l2, {0, chunk.l2.size()}, chunk.l2_distances);
+    if (wants_requests()) {
+      chunk.outcomes.assign(chunk.transactions.size(), {});
     }
+    upper_->run(chunk);
+    lower_->find_distances(chunk);
     group_.wait();
     group_.run([this, &chunk] {
-      lower(chunk);
+      lower_->run(chunk);
+      add_requests(chunk);
       chunk.transactions.clear();
       chunk.requests.clear();
     });
@@ -259,42 +223,13 @@ class Analysis::Impl {
     start();
     group_.wait();
     window_.sms.resize(options_.sms);
-    for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
-      if (sms_[sm].cache) {
-        for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
-          LevelSums& sums = sms_[sm].traffic[kind];
-          sms_[sm].tallies[kind].add_to(sums, sms_[sm].cache->exact());
-          window_.levels[kL1][kind].merge(sums);
-          window_.sms[sm][kL1].merge(sums);
-        }
-        sms_[sm].tallies = {};
-        sms_[sm].traffic = {};
-      }
-      if (l2_cache_) {
-        l2_sm_tallies_[sm].add_to(l2_sm_traffic_[sm], l2_cache_->exact());
-        window_.sms[sm][kL2] = l2_sm_traffic_[sm];
-        l2_sm_tallies_[sm] = {};
-        l2_sm_traffic_[sm] = {};
-      }
-    }
-    if (l2_cache_) {
-      for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
-        l2_tallies_[kind].add_to(l2_traffic_[kind], l2_cache_->exact());
-      }
-      window_.levels[kL2] = l2_traffic_;
-      l2_tallies_ = {};
-      l2_traffic_ = {};
-    }
-    window_.dram_read_bytes = window_read_ + (dram_read_ + kOne / 2) / kOne;
-    window_.dram_write_bytes = dram_write_;
-    window_read_ = 0;
-    dram_read_ = 0;
-    dram_write_ = 0;
+    upper_->end_window(window_);
+    lower_->end_window(window_);
     if (options_.histograms.windows) {
       for (std::size_t level = 0; level < kLevels; ++level) {
         result_.levels[level].by_window.emplace_back();
       }
-      take_distances();
+      move_distances();
     }
     if (elements_) {
       const std::vector<ElementRow> rows = elements_->take(static_cast<std::uint32_t>(result_.windows.size()));
@@ -308,152 +243,13 @@ class Analysis::Impl {
     next_limit_ = limit_after(result_.windows.size());
   }
 
-  /// Moves the histograms of SMs and L2 to the parts of the result.
-  void take_distances() {
-    const auto move = [this](LevelResult& level, std::vector<ReuseHistogram>& distances) {
-      for (std::size_t kind = 0; kind < distances.size(); ++kind) {
-        if (options_.histograms.kinds) {
-          level.by_kind.resize(kDataKinds);
-          level.by_kind[kind].merge(distances[kind]);
-        }
-        if (options_.histograms.windows) {
-          level.by_window.back().merge(distances[kind]);
-        }
-        distances[kind] = {};
-      }
-    };
-    for (Sm& sm : sms_) {
-      move(result_.levels[kL1], sm.distances);
-    }
-    move(result_.levels[kL2], l2_distances_);
+  void move_distances() {
+    upper_->move_distances(result_.levels[kL1]);
+    lower_->move_distances(result_.levels[kL2]);
   }
 
-  // L1s.
-
-  void upper(Chunk& chunk) {
-    const std::size_t n = chunk.transactions.size();
-    if (wants_requests()) {
-      chunk.outcomes.assign(n, {});
-    }
-    chunk.l2_begin.assign(n + 1, 0);
-    chunk.l1_distance_of.resize(element_distances_ && l1_.present() ? n : 0);
-    if (l1_.present()) {
-      sort_by_sm(chunk, options_.sms, *to_l1_);
-      if (l1_stacks_) {
-        l1_stacks_->find(chunk.l1, {chunk.sm_begin.begin(), chunk.sm_begin.end()}, chunk.l1_distances);
-      }
-      tbb::parallel_for(std::size_t{0}, sms_.size(), [&](std::size_t sm) {
-        if (chunk.sm_begin[sm] != chunk.sm_begin[sm + 1]) {
-          run_l1(chunk, sm);
-        }
-      });
-    }
-    if (l1_needed_below()) {
-      sum_counts(chunk.l2_begin);
-      chunk.l2.resize(chunk.l2_begin.back());
-      tbb::parallel_for(std::size_t{0}, sms_.size(), [&](std::size_t sm) {
-        if (chunk.sm_begin[sm] != chunk.sm_begin[sm + 1]) {
-          send_down(chunk, sm);
-        }
-      });
-    } else {
-      send_all(chunk);
-    }
-  }
-
-  void run_l1(Chunk& chunk, std::size_t number) {
-    Sm& sm = sms_[number];
-    if (!sm.cache) {
-      sm.cache.emplace(l1_);
-    }
-    const std::span<const std::uint32_t> rows = chunk.rows_of(number);
-    const std::size_t begin = chunk.sm_begin[number];
-    CacheUnit& cache = *sm.cache;
-    cache.access(std::span(chunk.l1).subspan(begin, rows.size()),
-                 l1_stacks_ ? std::span(chunk.l1_distances).subspan(begin, rows.size()) : std::span<std::uint32_t>());
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      sm.tallies[static_cast<std::size_t>(chunk.kinds[begin + k])].add(cache.access(k));
-    }
-    if (!sm.distances.empty()) {
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        sm.distances[static_cast<std::size_t>(chunk.kinds[begin + k])].add(cache.distances()[k], 1);
-      }
-    }
-    if (element_distances_) {
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        chunk.l1_distance_of[rows[k]] = cache.distances()[k];
-      }
-    }
-    if (l1_.evictions) {
-      cache.log_evictions([&](std::size_t k) { return chunk.kinds[begin + k]; });
-    }
-    if (cache.exact()) {
-      for (const DownAccess& access : cache.down()) {
-        add_traffic(access, sm.traffic[static_cast<std::size_t>(chunk.kinds[begin + access.cause])]);
-      }
-    } else {
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        sm.tallies[static_cast<std::size_t>(chunk.kinds[begin + k])].add_filled(cache.filled(k));
-      }
-    }
-    if (wants_requests()) {
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        chunk.outcomes[rows[k]].l1_hit = cache.hit(k);
-      }
-    }
-    if (l1_needed_below()) {
-      for (const DownAccess& access : cache.down()) {
-        std::uint32_t& count = chunk.l2_begin[rows[access.cause]];
-        to_l2_->each(access.line, access.sectors, [&](std::uint64_t, std::uint8_t) { ++count; });
-      }
-    }
-  }
-
-  void send_down(Chunk& chunk, std::size_t number) {
-    const std::span<const std::uint32_t> rows = chunk.rows_of(number);
-    std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
-    std::size_t place = 0;
-    for (const DownAccess& access : sms_[number].cache->down()) {
-      if (access.cause != last) {
-        last = access.cause;
-        place = chunk.l2_begin[rows[last]];
-      }
-      to_l2_->each(access.line, access.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
-        chunk.l2[place++] = {line, sectors, access.store};
-      });
-    }
-  }
-
-  void send_all(Chunk& chunk) const {
-    chunk.l2.clear();
-    for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
-      const Transaction& transaction = chunk.transactions[i];
-      to_l2_->each(transaction.line, transaction.sectors, [&](std::uint64_t line, std::uint8_t sectors) {
-        chunk.l2.push_back({line, sectors, (transaction.flags & kStore) != 0});
-      });
-      chunk.l2_begin[i + 1] = static_cast<std::uint32_t>(chunk.l2.size());
-    }
-  }
-
-  // L2, DRAM, elements, pixels.
-
-  void lower(Chunk& chunk) {
-    const bool requests = wants_requests();
-    TransactionOutcome nobodys;
-    const auto outcome_of = [&](std::size_t i) -> TransactionOutcome& {
-      return requests ? chunk.outcomes[i] : nobodys;
-    };
-    if (l2_.present()) {
-      run_l2(chunk, outcome_of);
-    } else {
-      for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
-        for (std::uint32_t k = chunk.l2_begin[i]; k < chunk.l2_begin[i + 1]; ++k) {
-          to_memory(outcome_of(i), chunk.l2[k], kOne);
-        }
-      }
-    }
-    window_read_ += dram_read_ / kOne;
-    dram_read_ %= kOne;
+  /// Sums by element and pixel of a chunk that went through both levels.
+  void add_requests(const Chunk& chunk) {
     tbb::parallel_invoke(
         [&] {
           if (elements_) {
@@ -463,8 +259,7 @@ class Analysis::Impl {
         [&] {
           if (element_distances_) {
             element_distances_->add(chunk.transactions, chunk.requests,
-                                    {chunk.l1_distance_of, chunk.l2_begin,
-                                     l2_cache_ ? l2_cache_->distances() : std::span<const std::uint32_t>()});
+                                    {chunk.l1_distance_of, chunk.l2_begin, lower_->distances()});
           }
         },
         [&] {
@@ -474,108 +269,16 @@ class Analysis::Impl {
         });
   }
 
-  /// A load is fetched with this probability (fixed point); a store is always written.
-  void to_memory(TransactionOutcome& outcome, const LineAccess& access, std::uint64_t probability) {
-    const std::uint64_t bytes = sector_count(access.sectors) * memory_sector_;
-    if (access.store) {
-      dram_write_ += bytes;
-    } else {
-      dram_read_ += probability * bytes;
-      outcome.fetched += probability * bytes;
-    }
-  }
-
-  template <class OutcomeOf>
-  void run_l2(Chunk& chunk, const OutcomeOf& outcome_of) {
-    CacheUnit& cache = *l2_cache_;
-    const bool exact = cache.exact();
-    cache.access(chunk.l2, l2_stacks_ ? std::span(chunk.l2_distances) : std::span<std::uint32_t>());
-    const std::span<const DownAccess> all_down = cache.down();
-    auto down = all_down.begin();
-    if (l2_.evictions) {
-      std::size_t i = 0;  // accesses ascend
-      cache.log_evictions([&](std::size_t k) {
-        while (chunk.l2_begin[i + 1] <= k) {
-          ++i;
-        }
-        return chunk.transactions[i].kind;
-      });
-    }
-    for (std::size_t i = 0; i < chunk.transactions.size(); ++i) {
-      const std::uint32_t begin = chunk.l2_begin[i];
-      const std::uint32_t end = chunk.l2_begin[i + 1];
-      if (begin == end) {
-        continue;
-      }
-      const std::uint16_t sm = chunk.transactions[i].sm;
-      const auto kind = static_cast<std::size_t>(chunk.transactions[i].kind);
-      TransactionOutcome& outcome = outcome_of(i);
-      outcome.l2_requests = end - begin;
-      l2_accesses_of_requests_ += std::uint64_t{end - begin} * chunk.transactions[i].lanes;
-      check_accesses(l2_accesses_of_requests_, options_);
-      for (std::uint32_t k = begin; k < end; ++k) {
-        const Tally::Access access = cache.access(k);
-        outcome.l2_hits += access.hit;
-        l2_tallies_[kind].add(access);
-        l2_sm_tallies_[sm].add(access);
-        if (!l2_distances_.empty()) {
-          l2_distances_[kind].add(cache.distances()[k], 1);
-        }
-        if (!exact) {
-          l2_tallies_[kind].add_filled(cache.filled(k));
-          l2_sm_tallies_[sm].add_filled(cache.filled(k));
-          to_memory(outcome, chunk.l2[k], kOne - access.hit);
-        }
-      }
-      for (; down != all_down.end() && down->cause < end; ++down) {
-        add_traffic(*down, l2_traffic_[kind]);
-        add_traffic(*down, l2_sm_traffic_[sm]);
-        to_memory(outcome, {down->line, down->sectors, down->store}, kOne);
-      }
-    }
-  }
-
-  // Results.
-
   void finish_levels() {
-    take_distances();
+    move_distances();
     if (element_distances_) {
       for (std::size_t level = 0; level < kLevels; ++level) {
         result_.levels[level].request_distances = element_distances_->all()[level];
       }
     }
-    LevelResult& upper = result_.levels[kL1];
-    upper.geometry = l1_.geometry;
-    upper.model = l1_.spec;
-    for (const Sm& sm : sms_) {
-      if (sm.cache) {
-        upper.counts += sm.cache->counts();
-        upper.histogram.merge(sm.cache->histogram());
-        merge_parts(upper.parts, sm.cache->parts());
-        if (l1_.evictions) {
-          merge(upper.evictions, sm.cache->eviction_matrix());
-        }
-        ++upper.caches;
-      }
-    }
-    if (l1_stacks_) {
-      for (const ReuseHistogram& histogram : l1_stacks_->histograms()) {
-        upper.histogram.merge(histogram);
-      }
-    }
-    LevelResult& lower = result_.levels[kL2];
-    lower.geometry = l2_.geometry;
-    lower.model = l2_.spec;
-    if (l2_cache_) {
-      lower.counts = l2_cache_->counts();
-      lower.histogram = l2_stacks_ ? l2_stacks_->histograms().front() : l2_cache_->histogram();
-      merge_parts(lower.parts, l2_cache_->parts());
-      lower.caches = lower.counts.accesses == 0 ? 0 : 1;
-      if (l2_.evictions) {
-        lower.evictions = l2_cache_->eviction_matrix();
-      }
-    }
-    if (l1_.engine != nullptr || l2_.engine != nullptr) {
+    upper_->finish(result_.levels[kL1]);
+    lower_->finish(result_.levels[kL2]);
+    if (finds_distances_) {
       result_.reuse_engine = engine_.spec;
       result_.reuse_weight = engine_.model->weight();
     }
@@ -583,32 +286,16 @@ class Analysis::Impl {
 
   AnalysisOptions options_;
   ReuseEngines::Created engine_;
-  LevelModels l1_, l2_;
-  std::optional<LineSplit> to_l1_, to_l2_;
+  bool finds_distances_ = false;     ///< of any level
   std::uint32_t sector_mask_ = 0;    ///< all sectors of a line of the stream
   std::uint64_t last_line_ = 0;      ///< of the address space
-  std::uint32_t memory_sector_ = 0;  ///< of DRAM traffic
-
-  std::vector<Sm> sms_;
-  std::optional<CacheUnit> l2_cache_;
+  std::optional<UpperLevel> upper_;  ///< always there
+  std::optional<LowerLevel> lower_;  ///< always there
   std::optional<ElementTable> elements_;
   std::optional<PixelTable> pixels_;
   std::optional<ElementDistanceTable> element_distances_;
 
-  std::uint64_t l2_accesses_of_requests_ = 0;  ///< upper bound: at least as many as accesses
-
-  // For the current window.
-  WindowSums window_;
-  std::array<Tally, kDataKinds> l2_tallies_;
-  KindSums l2_traffic_{};                     ///< of an exact model
-  std::vector<ReuseHistogram> l2_distances_;  ///< by kind, as Sm::distances
-  std::vector<Tally> l2_sm_tallies_;
-  std::vector<LevelSums> l2_sm_traffic_;
-  std::uint64_t window_read_ = 0;  ///< whole bytes of finished chunks
-  std::uint64_t dram_read_ = 0;    ///< and the remainder, fixed point
-  std::uint64_t dram_write_ = 0;
-
-  std::optional<ChunkDistances> l1_stacks_, l2_stacks_;  ///< if a device computes distances
+  WindowSums window_;  ///< the current one
   std::size_t chunk_size_ = kChunk;
   std::array<Chunk, 2> chunks_;
   std::size_t current_ = 0;

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "base/registry.hpp"
 #include "sim/settings/parameter_table.hpp"
 
 namespace rayreplay::sweep {
@@ -207,6 +209,27 @@ struct Condition::Step {
 
 namespace {
 
+/// The values that a key of names can have: its default, and those of its models or choices. None for other keys, and
+/// where names may be those of files.
+std::vector<std::string> names_of(const std::string& key) {
+  const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+  if (parameter->is_path || parameter->declared.name != key) {
+    return {};
+  }
+  std::vector<std::string> names = parameter->declared.choices;
+  for (const ModelDescription& model : all_models()) {
+    if (!parameter->model_kind.empty() && model.kind == parameter->model_kind) {
+      names.push_back(model.name);
+    }
+  }
+  const std::string standard = to_text(parameter->declared.default_value);
+  const std::string first = standard.substr(0, standard.find(':'));
+  if (!names.empty() && std::ranges::find(names, first) == names.end()) {
+    names.push_back(first);
+  }
+  return names;
+}
+
 /// Recursive descent; one function for all levels of binary operators.
 class Parser {
  public:
@@ -252,6 +275,7 @@ class Parser {
     if (level == kLevels) {
       return unary();
     }
+    const std::size_t left_begin = steps.size();
     Part left = binary(level + 1);
     for (;;) {
       skip();
@@ -265,7 +289,11 @@ class Parser {
       if (branches) {
         steps.push_back({.op = Op::Branch, .column = column, .decides = *op == Op::Or});
       }
+      const std::size_t right_begin = steps.size();
       const Part right = binary(level + 1);
+      if (*op == Op::Equal || *op == Op::Unequal) {
+        check_names(left_begin, right_begin);
+      }
       steps.push_back({.op = *op, .column = column});
       if (branches) {
         steps[branch].next = steps.size();
@@ -275,6 +303,31 @@ class Parser {
         return left;  // rejects chained comparisons such as a < b < c
       }
     }
+  }
+
+  /// Usage if a key of names is compared with a text that is none of them: the comparison would always come out alike.
+  void check_names(std::size_t left, std::size_t right) const {
+    if (right - left != 1 || steps.size() - right != 1) {
+      return;
+    }
+    const Condition::Step& key = steps[left].op == Op::Key ? steps[left] : steps[right];
+    const Condition::Step& constant = steps[left].op == Op::Key ? steps[right] : steps[left];
+    const auto* name = std::get_if<std::string>(&constant.constant);
+    if (key.op != Op::Key || constant.op != Op::Constant || name == nullptr) {
+      return;
+    }
+    const std::vector<std::string> known = names_of(key.key);
+    if (known.empty() || std::ranges::find(known, *name) != known.end()) {
+      return;
+    }
+    const std::string near = nearest(name->substr(0, name->find(':')), known);
+    throw Error(ErrorKind::Usage,
+                {fmt::format("the key {} never has this value", key.key), source_.place(constant.column),
+                 fmt::format("\"{}\"", *name), fmt::format("one of {}", fmt::join(known, ", ")),
+                 name->find(':') != std::string::npos
+                     ? fmt::format("compare the name alone, and {}:PARAM with a parameter's value", key.key)
+                 : near.empty() ? std::string()
+                                : fmt::format("did you mean '{}'?", near)});
   }
 
   Part unary() {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ class Plan {
   }
   /// By axis, in the order of keys().
   [[nodiscard]] std::vector<ParameterValue> values(std::uint64_t run) const;
+  /// By factor, the index of its value; of continuous factors without meaning.
+  [[nodiscard]] std::span<const std::uint32_t> choices(std::uint64_t run) const {
+    return table_.row(run).choice;
+  }
   /// base + values, not completed. Throws Usage if the values do not fit together.
   [[nodiscard]] experiment::Settings settings(std::uint64_t run) const;
   [[nodiscard]] const std::vector<Unit>& units() const {

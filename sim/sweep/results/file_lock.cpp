@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "sim/sweep/results/result_row.hpp"
 
 namespace rayreplay::sweep {
@@ -70,7 +71,9 @@ FileLock::FileLock(fs::path lock_file, const fs::path& what) : path_(std::move(l
       if (errno == ELOOP) {
         refuse_kind(path_, "a symbolic link");
       }
-      fail(path_, errno);
+      const int error = errno;
+      require_folder_of(what);
+      fail(path_, error);
     }
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1) {

@@ -7,7 +7,8 @@ Work work_of(experiment::Evaluator& evaluator) {
             return evaluator.evaluate(complete, accelerator, progress);
           },
           [&evaluator](const experiment::Settings& complete) { return evaluator.input_hash(complete); },
-          [&evaluator](std::uint64_t bytes) { evaluator.limit_memory(bytes); }};
+          [&evaluator](std::uint64_t bytes) { evaluator.limit_memory(bytes); },
+          [&evaluator](const experiment::Settings& complete) { evaluator.check(complete); }};
 }
 
 }  // namespace rayreplay::sweep

@@ -307,6 +307,25 @@ TEST_F(CacheFailure, TooManyWindows) {
   EXPECT_EQ(ask({"--windows", "65537"}).code, 2);
 }
 
+TEST_F(CacheFailure, HistogramsThatCannotBe) {
+  const auto refused = [](const std::vector<std::string>& words, const std::string& says) {
+    const Outcome outcome = ask(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("--histograms"), HasSubstr(says), HasSubstr("Fix: ")));
+  };
+  for (const char* window : {"window=0", "window=1", "window=1025", "window=-3"}) {
+    refused({"--histograms", window}, std::string("found '") + window + "'; expected 2 to 1024 windows");
+  }
+  for (const char* window : {"window=", "window=x", "window=8.5", "window=99999999999999999999"}) {
+    refused({"--histograms", window}, "not a whole number");
+  }
+  refused({"--histograms", "window"}, "found 1 window; expected 2 to 1024 windows");
+  refused({"--histograms", "window", "--windows", "1025"}, "found 1,025 windows");
+  for (const char* part : {"kind", "launch", "window=4"}) {
+    refused({"--histograms", part, "--no-distances"}, "leave --no-distances or --histograms out");
+  }
+}
+
 TEST_F(CacheFailure, TwoResultsOnStandardOutput) {
   const Outcome outcome = ask({"--export", "-"});
   EXPECT_EQ(outcome.code, 2);

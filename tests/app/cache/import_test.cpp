@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/app/json_keys.hpp"
 #include "tests/app/run_command.hpp"
 
 namespace rayreplay::test {
@@ -50,9 +51,7 @@ TEST_F(ImportTest, SumsByAllocation) {
   EXPECT_EQ(result["lanes"], 5);
   EXPECT_EQ(result["width"], 2);
   const std::string surfaces = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/surfaces.md");
-  for (const auto& [key, value] : result.items()) {
-    EXPECT_THAT(surfaces, HasSubstr("`" + key + "`"));
-  }
+  expect_named(result, surfaces);
   const json& rows = result["allocations"];
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0]["allocation"], "nodes");

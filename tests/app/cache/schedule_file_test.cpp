@@ -1,10 +1,15 @@
 // Schedules that `whatif --segments` writes, played into the caches.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "tests/app/cache/cache_command.hpp"
+#include "tests/app/cache/read_column.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -47,6 +52,28 @@ TEST_F(ScheduleFileTest, EveryModelReadBackGivesItsAccessesAndHits) {
   }
 }
 
+// In memory time too, with the delays of exchanges: a file has those of its warps.
+TEST_F(ScheduleFileTest, EveryModelReadBackTakesItsTime) {
+  const std::vector<std::string> charges = {"--set", "machine.reorder_cycles=300"};
+  const auto timed = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--time", "memory"});
+    return answer(words);
+  };
+  for (const char* model :
+       {"ser", "ser:scope=sm", "ser:scope=sm,arrival=full,pool_warps=2", "wavefront", "compaction"}) {
+    const std::string file = written(model, "s.h5", charges);
+    const json read = timed({"--schedule-file", file});
+    std::vector<std::string> own = {"--model", model};
+    own.insert(own.end(), charges.begin(), charges.end());
+    EXPECT_EQ(read["time"], timed(own)["time"]) << model;
+    const std::vector<std::uint64_t> delays = read_column(file, "warps/delay");
+    EXPECT_EQ(std::ranges::any_of(delays, [](std::uint64_t cycles) { return cycles > 0; }),
+              read["time"]["shares"]["reorder"] > 0)
+        << model;
+  }
+  EXPECT_GT(timed({"--schedule-file", written("ser", "s.h5", charges)})["time"]["shares"]["reorder"], 0);
+}
+
 TEST_F(ScheduleFileTest, RunAndSweepsTakeThemToo) {
   const std::string file = written("wavefront");
   const auto metrics = [](const std::string& setting) {
@@ -72,6 +99,44 @@ TEST_F(ScheduleFileTest, AReportsConfigurationFindsTheSchedule) {
   const std::string file = std::filesystem::relative(written("compaction")).string();
   const json own = answer({"--schedule-file", file, "--report", scratch_ / "r"});
   EXPECT_EQ(answer({"--config", scratch_ / "r/config.toml"})["rows"], own["rows"]);
+}
+
+/// The text between two marks; "" without them.
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  const std::size_t at = text.find(begin);
+  const std::size_t from = at + begin.size();
+  return at == std::string::npos ? "" : text.substr(from, text.find(end, from) - from);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// The example of docs/schedule-files.md: its program and commands as they stand there, and what they print, in order.
+TEST_F(ScheduleFileTest, TheManualsExampleIsRepeatable) {
+  const std::string section = between(document("schedule-files.md"), "\n## By hand\n", "\n## ");
+  const auto ours = [](const std::string& text) { return replaced(text, "build/ci/rayreplay", RAYREPLAY_COMMAND); };
+  const std::string program = between(section, "```python\n", "```");
+  const std::string commands = between(section, "```\nbuild/ci/rayreplay trace", "```");
+  const std::string printed = between(section, "```text\n", "```");
+  ASSERT_FALSE(program.empty() || commands.empty() || printed.empty());
+  std::ofstream(scratch_ / "by_hand.py") << ours(program);
+  std::ofstream(scratch_ / "commands.sh")
+      << "set -e\ncd '" << std::string(scratch_ / ".") << "'\n"
+      << replaced(ours("build/ci/rayreplay trace" + commands), "python3", "/usr/bin/python3");
+  const std::string output = scratch_ / "output";
+  ASSERT_EQ(std::system(("sh '" + std::string(scratch_ / "commands.sh") + "' >'" + output + "'").c_str()), 0);
+  const std::string all = read_bytes(output);
+  std::size_t at = 0, lines = 0;
+  std::istringstream expected(printed);
+  for (std::string line; std::getline(expected, line); ++lines) {
+    at = all.find(line + "\n", at);
+    ASSERT_NE(at, std::string::npos) << line << "\nis not in\n" << all;
+  }
+  EXPECT_GE(lines, 4U);
 }
 
 // Results are kept by the file's content: its name says nothing.

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/report/calibration/calibration_answer.hpp"
 #include "tests/app/json_keys.hpp"
 #include "tests/app/run_command.hpp"
 
@@ -86,9 +87,7 @@ TEST_F(CalibrateTest, JsonHasEveryThingThatTheSurfacesName) {
   const std::string section = surfaces.substr(surfaces.find("`rayreplay.calibration/1`"));
   for (const json* const object : {&answer, &answer["measurements"], &answer["fit"], &answer["keys"][0],
                                    &answer["rows"][0], &answer["fit"]["rms_error"]}) {
-    for (const std::string& key : keys_of(*object)) {
-      EXPECT_THAT(section, HasSubstr("`" + key + "`"));
-    }
+    expect_named(*object, section);
   }
   EXPECT_EQ(answer["common"]["machine.name"], "generic");
   EXPECT_EQ(answer["fit"]["rms_error_held_out"]["rows"], 1);
@@ -164,6 +163,45 @@ TEST_F(CalibrateTest, TheAnswerNamesBoundsIdleKeysAndUnexplainedRows) {
               AllOf(HasSubstr("not explained, off by more than 10 % after the fit: slow ("), HasSubstr("fast ("),
                     HasSubstr("machine.clock_mhz is on its "), HasSubstr("bound, 1"),
                     HasSubstr("no fitted row changes with machine.resident_warps around this value")));
+}
+
+// Measured values that are far off are still told in a line.
+TEST_F(CalibrateTest, ATinyValueIsToldWithAnExponent) {
+  const std::string rows = "trace,metric,value\ndivergence,model_cycles,1e-300\n";
+  const Outcome outcome = run_command(
+      {"calibrate", csv(rows), "--machine", "generic", "--fit", "sms", "--store", "none", "--max-evaluations", "9"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("[0-9.]+e\\+30[0-9] %"));
+  std::istringstream lines(outcome.output);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LT(line.size(), 250U) << line;
+  }
+}
+
+TEST(CalibrationAnswer, SaysWhereTheSecondSearchEnded) {
+  std::vector<calibration::Measurement> measurements(1);
+  measurements[0].name = "row 1";
+  measurements[0].metric = "model_cycles";
+  measurements[0].value = 100;
+  const calibration::CalibrationOptions options;
+  calibration::Calibration result;
+  result.rows = {{.before = 110, .after = 101, .trace_hash = "", .configuration = "", .device = ""}};
+  for (const char* key : {"machine.sms", "machine.clock_mhz"}) {
+    result.keys.emplace_back().key = {.key = key, .unit = "", .value = 4, .low = 1, .high = 100};
+    result.keys.back().value = 8;
+  }
+  const auto answer = [&] { return report::calibration_answer({"m.csv", "", measurements, options, result}); };
+  EXPECT_THAT(answer(), testing::Not(HasSubstr("second search")));
+  result.cost_after = 1e-4;
+  Eigen::VectorXd values(2);
+  values << 30, 8;
+  result.other = {values, 1.1e-4, {true, false}};
+  EXPECT_THAT(answer(),
+              AllOf(HasSubstr("a second search, from the opposite corner of the bounds, ended at machine.sms "
+                              "30 (RMS error 1.05 %): as good, so that these rows do not determine the values"),
+                    testing::Not(HasSubstr("machine.clock_mhz 8 (RMS"))));
+  result.other->cost = 9e-4;
+  EXPECT_THAT(answer(), HasSubstr("30 (RMS error 3.00 %): worse, but the fit has several minima"));
 }
 
 TEST_F(CalibrateTest, Faults) {

@@ -433,6 +433,7 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "ser", "--compare", "p.toml"}, "--compare");
   refused({"--models", "ser", "--hint", "m:4=instanc"}, "instance");
   refused({"--models", "ser", "--hint", "m:40=instance"}, "32");
+  refused({"--models", "ser", "--hint", "m=instance"}, "error: --hint: the hint is not of the form");
   refused({"--models", "ser", "--shader-cost", "closest-hit"}, "SHADER=ISSUE");
   refused({"--models", "ser", "--cost-source", "guess"}, "--cost-source");
   refused({"--models", "ser", "--registers", "0"}, "registers");
@@ -440,6 +441,10 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "ser", "--segments", "-"}, "--segments");
   refused({"--models", "ser", "--timeline", "t", "--timeline-model", "wavefront"}, "--models");
   refused({"--models", "ser,oracle", "--timeline", "t", "--timeline-model", "oracle"}, "bound");
+  refused({"--models", "oracle", "--segments", "s.h5"},
+          "--segments: no model that was asked for has warps (found oracle");
+  refused({"--models", "oracle", "--segments", "s.h5"}, "--segments-model plain");
+  refused({"--models", "oracle", "--timeline", "t.pftrace"}, "--timeline: no model that was asked for has warps");
   refused({"--models", "ser", "--timeline", "x.bin", "--segments", "x.bin"}, "same file");
   refused({"--models", "ser", "--timeline", "/nowhere.rrt"}, "also an input");
   refused({"--models", "ser", "--hint-file", "m:4=/nowhere.bin", "-o", "/nowhere.bin"}, "also an input");

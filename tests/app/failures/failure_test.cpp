@@ -55,8 +55,12 @@ TEST_F(FailureTest, NumbersThatDoNotConvertSayWhatIsExpected) {
   const auto traced = [&](const std::string& option, const std::string& value) {
     return run_command({"trace", "--scene", "cornell", option, value, "-o", scratch_ / "x"});
   };
-  for (const char* seed : {"-1", "18446744073709551616", "1.5", "one", ""}) {
+  for (const char* seed : {"-1", "18446744073709551616", "1.5", "one"}) {
     expect(traced("--seed", seed), 2, "expected a whole number from 0 to 18446744073709551615");
+  }
+  for (const char* option : {"--spp", "--depth"}) {
+    expect(traced(option, "0"), 2, std::string(option) + ": the value is out of range (found 0; expected 1 to 65535)");
+    expect(traced(option, "65536"), 2, "found 65536");
   }
   expect(traced("--depth", "-1"), 2, "--depth: the value is not a whole number (found '-1'; expected a whole number");
   expect(traced("--spp", "many"), 2, "--spp: the value is not a whole number (found 'many'; expected a whole number");
@@ -64,6 +68,29 @@ TEST_F(FailureTest, NumbersThatDoNotConvertSayWhatIsExpected) {
   expect(run_command({"whatif", trace(), "--launch", "-1"}), 2,
          "--launch: the value is out of range (found '-1'; expected 0 to 4294967295)");
   expect(run_command({"whatif", trace(), "--launch", "one"}), 2, "--launch: the value is not a whole number");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
+}
+
+// An empty value would count as an option that was left out.
+TEST_F(FailureTest, EmptyValuesAreRefused) {
+  for (const auto& [command, option] : {std::pair{"cache", "--schedule-file"},
+                                        {"cache", "--histograms"},
+                                        {"cache", "--report"},
+                                        {"cache", "-o"},
+                                        {"whatif", "--packing"},
+                                        {"whatif", "--swizzle"},
+                                        {"whatif", "--segments"},
+                                        {"whatif", "--timeline-model"},
+                                        {"whatif", "--set"},
+                                        {"sweep", "-o"},
+                                        {"sweep", "--memory"},
+                                        {"results", "--where"}}) {
+    const Outcome outcome = run_command({command, trace(), option, ""});
+    expect(outcome, 2, "the value is empty (found ''; expected ");
+    EXPECT_THAT(outcome.errors, HasSubstr(option));
+    EXPECT_THAT(outcome.errors, HasSubstr("Fix: give a value, or leave the option out"));
+  }
+  expect(run_command({"cache", trace(), "--schedule-file="}), 2, "--schedule-file: the value is missing");
   EXPECT_THAT(scratch_.names(), IsEmpty());
 }
 
@@ -88,6 +115,17 @@ TEST_F(FailureTest, UsageFaultsAreCode2) {
   for (const char* size : {"0x5", "5x", "x5", "5x5x5x5", "5x5x2", "-5x5", "99999999999x1", "5 x5"}) {
     EXPECT_EQ(run_command({"trace", "--scene", "cornell", "--size", size, "-o", scratch_ / "x"}).code, 2) << size;
   }
+}
+
+TEST_F(FailureTest, MessagesNameTheOptionOrTheKey) {
+  expect(run_command({"trace", "--scene", "cornel", "-o", scratch_ / "x"}), 2,
+         "--scene: unknown scene (found 'cornel'");
+  expect(run_command({"replay", trace(), "--launch", "7"}), 2,
+         "launch: the trace has no launch of this number (found 7; expected 0 to 0). Fix: rayreplay info lists");
+  expect(run_command({"whatif", trace(), "--colormap", "virdis"}), 2, "--colormap: unknown colour map");
+  expect(run_command({"list", "keys", "--markdown", "--format", "json"}), 2, "--markdown and --format");
+  expect(run_command({"instrument", scratch_ / ".", "-o", scratch_ / "x"}), 3, "found a folder; expected a file)");
+  EXPECT_THAT(scratch_.names(), IsEmpty());
 }
 
 TEST_F(FailureTest, HelpAndVersionAreNoFailures) {
@@ -165,6 +203,12 @@ TEST_F(FailureTest, OutputsAreNotReplacedUnlessForced) {
   expect(run_command({"swizzle", trace(), "-o", file}), 4, "--force");
   expect(run_command({"order", trace(), "-o", file}), 4, "--force");
   expect(run_command({"whatif", trace(), "-o", scratch_ / "no/such/folder"}), 4, "mkdir");
+  expect(run_command({"whatif", trace(), "-o", file + "/x"}), 4, "the output's folder is a file");
+  for (const char* command : {"cache", "whatif"}) {
+    expect(run_command({command, trace(), "-o", scratch_ / "."}), 4, "the output is a folder");
+  }
+  expect(run_command({"cache", trace(), "--elements", scratch_ / "."}), 4,
+         "the output is a folder (expected the name of a file). Fix: name a file in it");
   EXPECT_THAT(scratch_.names(), ElementsAre("out.json"));
 }
 

@@ -214,6 +214,8 @@ TEST_F(Results, QuestionsPrintTheColumnsThatAreWanted) {
   const Outcome table = results({"best", "l1_hit_rate", "--columns", "run,dram_bytes"});
   EXPECT_THAT(table.output, AllOf(StartsWith("run"), HasSubstr("dram_bytes"), Not(HasSubstr("l1_hit_rate"))));
   expect_usage({"best", "l1_hit_rate", "--columns", "packng"}, HasSubstr("'packing'"));
+  expect_usage({"best", "l1_hit_rate", "-n", "0"},
+               HasSubstr("the value is out of range (found 0; expected at least 1"));
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"sensitivity"},
            {"compare", "1", "2"},

@@ -391,6 +391,67 @@ packing = ["identity", "random:seed=1"])");
   EXPECT_EQ(sweep::ResultsReader(scratch_ / "s.db").failures(), 0U);
 }
 
+// What no configuration can be, or none with a value of an axis, is known before the work.
+TEST_F(SweepOfTraces, ContradictionsAreOneErrorBeforeTheSweep) {
+  ASSERT_EQ(run_command({"cache", trace(), "--export", scratch_ / "m.rrm", "--sms", "4"}).code, 0);
+  const auto refused = [&](const std::string& base, const std::string& axes, int code, const std::string& says) {
+    const std::string file = sweep_of(base, axes);
+    for (const char* more : {"--yes", "--dry-run"}) {
+      const Outcome outcome = run_command({"sweep", file, "--store", "none", more});
+      EXPECT_EQ(outcome.code, code) << outcome.errors;
+      EXPECT_THAT(outcome.errors, testing::AllOf(HasSubstr("rayreplay: error: "), HasSubstr(says)));
+      EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+    }
+    EXPECT_FALSE(std::filesystem::exists(scratch_ / "s.db"));
+  };
+  const std::string packings = "packing = [\"identity\", \"random:seed=1\"]";
+  refused("trace = \"t.rrt\"\nmachine.rt_boxes_per_cycle = 2.0", packings, 2, "machine.rt_triangles_per_cycle too");
+  refused("trace = \"t.rrt\"", "\"machine.rt_boxes_per_cycle\" = [0.0, 2.0]\n" + packings, 2,
+          "s.toml:5, machine.rt_boxes_per_cycle: only one of the rates");
+  refused("trace = \"t.rrt\"", "\"machine.rt_boxes_per_cycle\" = { from = 1.0, to = 2.0, count = 3 }", 2,
+          "only one of the rates");
+  refused("trace = \"t.rrt\"\nscheduler.file = \"none.h5\"", "outputs = [\"cache\"]\n\"machine.sms\" = [2, 4]", 3,
+          "none.h5");
+  refused("trace = \"m.rrm\"\nschedule.time = \"memory\"", "outputs = [\"cache\"]\n\"cache.l1.ways\" = [1, 4]", 2,
+          "a memory trace has no warps whose time could be modelled");
+  refused("trace = \"t.rrt\"", "outputs = [\"simt\", \"time\"]", 2, "the output time needs memory time");
+  refused("trace = \"none.rrt\"", packings, 3, "none.rrt");
+}
+
+// Combinations of models and parameters that do not exist are rows, as are values that other combinations take.
+TEST_F(SweepOfTraces, WhatSomeCombinationsCannotBeIsARow) {
+  const std::string file = sweep_of("trace = \"t.rrt\"", R"(packing = ["identity", "random"]
+"packing:seed" = [1, 2])");
+  const Outcome outcome = run_command({"sweep", file, "--store", "none"});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("2 failed"));
+  const std::string rates = write_text(scratch_ / "r.toml", R"([experiment]
+trace = "t.rrt"
+outputs = "simt"
+[axes]
+"machine.rt_boxes_per_cycle" = [0.0, 2.0]
+"machine.rt_triangles_per_cycle" = [0.0, 1.0]
+)");
+  const Outcome both = run_command({"sweep", rates, "--store", "none"});
+  EXPECT_EQ(both.code, 0) << both.errors;
+  EXPECT_THAT(both.errors, HasSubstr("2 failed"));
+}
+
+TEST_F(SweepOfTraces, TheDatabaseIsNoInputAndHasAFolder) {
+  const std::string file = sweep_of("trace = \"t.rrt\"", "packing = [\"identity\"]");
+  const auto refused = [&](const std::string& output, int code, const std::string& says) {
+    const Outcome outcome = run_command({"sweep", file, "--store", "none", "-o", output});
+    EXPECT_EQ(outcome.code, code) << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr(says));
+  };
+  refused(file, 2, "--output and SWEEP: the output is also an input");
+  refused(scratch_ / "t.rrt", 2, "--output and trace: the output is also an input");
+  refused(scratch_ / "no/x.db", 4, "no: the output's folder does not exist");
+  refused(file + "/x.db", 4, "s.toml: the output's folder is a file");
+  EXPECT_THAT(read_bytes(file), HasSubstr("[experiment]"));
+  EXPECT_EQ(scratch_.names(), (std::vector<std::string>{"s.toml", "t.rrt"}));
+}
+
 TEST_F(SweepOfTraces, ATraceThatChangedIsNamed) {
   const std::string file = sweep_of("trace = \"t.rrt\"", R"(packing = ["identity", "random:seed=1", "random:seed=2"])");
   ASSERT_EQ(run_command({"sweep", file, "--store", "none", "--stop-after", "1"}).code, 0);

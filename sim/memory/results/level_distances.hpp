@@ -1,0 +1,30 @@
+// Histograms of reuse distances by kind of data, collected by a cache and moved to its level's result. Internal to this
+// folder.
+#pragma once
+
+#include <vector>
+
+#include "sim/memory/results/analysis.hpp"
+
+namespace rayreplay::memory {
+
+/// A histogram for each kind, if kinds or windows are wanted; else none.
+[[nodiscard]] inline std::vector<ReuseHistogram> wanted_distances(const HistogramParts& parts) {
+  return std::vector<ReuseHistogram>(parts.kinds || parts.windows ? kDataKinds : 0);
+}
+
+/// Adds the histograms to those by kind and to the last window's, as wanted, and empties them.
+inline void move_distances(const HistogramParts& parts, std::vector<ReuseHistogram>& distances, LevelResult& result) {
+  for (std::size_t kind = 0; kind < distances.size(); ++kind) {
+    if (parts.kinds) {
+      result.by_kind.resize(kDataKinds);
+      result.by_kind[kind].merge(distances[kind]);
+    }
+    if (parts.windows) {
+      result.by_window.back().merge(distances[kind]);
+    }
+    distances[kind] = {};
+  }
+}
+
+}  // namespace rayreplay::memory
