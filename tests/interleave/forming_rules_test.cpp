@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/machine/job_maker.hpp"
 #include "tests/interleave/hand_made.hpp"
 #include "tests/interleave/page_tables.hpp"
 #include "tests/interleave/slow_forming.hpp"
@@ -45,7 +45,6 @@ class ComputingSource final : public memory::WarpSource {
     for (std::size_t i = 0; i < items.size(); ++i) {
       Lanes lanes(warp_size_);
       (void)items_.segments_of(items[i], lanes);
-      std::erase(lanes, scheduler::kNoSegment);
       out[i] = {};
       out[i].work = {{.latency = cycles_(lanes)}};
     }
@@ -129,17 +128,16 @@ TEST(FormingRules, TheWorkedExample) {
 /// Threads of some rays whose hit shaders are drawn; calls take whole numbers of cycles.
 struct Drawn {
   test::Setting setting;
-  std::vector<std::uint16_t> shader_of;  ///< by segment: of its pending hit; 0: none
-  std::vector<std::uint32_t> cost;       ///< by shader
 
   Drawn(std::uint64_t seed, bool single) {
     constexpr std::uint16_t kShaders = 5;
     test::Draws draw(seed);
     const std::uint32_t threads = 1 + draw.upto(60);
+    std::vector<machine::HandCost> hand;
     for (std::uint16_t shader = 0; shader < kShaders; ++shader) {
       setting.trace.shaders.emplace_back().stage =
           shader == 0 ? trace::ShaderStage::RayGeneration : trace::ShaderStage::ClosestHit;
-      cost.push_back(20 + draw.upto(300));
+      hand.push_back({std::to_string(shader), 1, 20.0 + draw.upto(300)});
     }
     test::LaunchBuilder builder({threads, 1, 1});
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
@@ -154,8 +152,7 @@ struct Drawn {
     auto keys = std::make_shared<trace::Column<std::uint64_t>>();
     for (std::size_t segment = 0; segment < setting.segments.size(); ++segment) {
       const std::uint64_t row = setting.segments.event_offset[segment];
-      shader_of.push_back(trace::begins_ray(events.kind[row]) ? std::uint16_t{0} : events.shader[row]);
-      keys->push_back(shader_of.back());
+      keys->push_back(events.shader[row]);
     }
     const std::uint32_t size = 1U << draw.upto(3);
     setting.order.warp_size = size;
@@ -169,10 +166,6 @@ struct Drawn {
     setting.machine.issue_per_cycle = 1e9;
     setting.machine.l2_latency_cycles = single ? 1 + draw.upto(50) : 1;
     setting.resident = 500;  // nobody waits for a slot, or fluid and exact times of starts could differ
-    std::vector<machine::HandCost> hand;
-    for (std::size_t shader = 0; shader < cost.size(); ++shader) {
-      hand.push_back({std::to_string(shader), 1, static_cast<double>(cost[shader])});
-    }
     setting.costs = make_costs(setting.trace, setting.launch(), {.hand = hand, .steps_per_ray = 0});
     if (single) {
       // The signal to the exchange: here before the start of the formed warp, there a part of its time.
@@ -192,21 +185,15 @@ struct Drawn {
     };
   }
 
-  /// Different calls of a warp run one after another.
-  [[nodiscard]] std::uint32_t cycles_of(const Lanes& lanes) const {
-    std::set<std::uint16_t> calls;
-    for (const std::uint32_t segment : lanes) {
-      calls.insert(shader_of[segment]);
-      const std::uint64_t rows = setting.segments.event_offset[segment + 1] - setting.segments.event_offset[segment];
-      if (rows > 1) {  // the hit, and the next ray
-        calls.insert(0);
-      }
-    }
-    std::uint32_t sum = 0;
-    for (const std::uint16_t shader : calls) {
-      sum += cost[shader];
-    }
-    return sum;
+  /// The latencies of the warp's calls, one after another, as the time model adds them up.
+  [[nodiscard]] ComputingSource::Cycles cycles() const {
+    simt::SegmentReplayOptions options;
+    options.weights = job_weights(setting.costs);
+    auto weigher = std::make_shared<simt::WarpWeigher>(setting.launch(), setting.trace.shaders, setting.segments,
+                                                       setting.order.warp_size, options);
+    return [weigher](const Lanes& lanes) {
+      return static_cast<std::uint32_t>(static_cast<double>(weigher->weigh(lanes)[kLatencyWeight]) / kCostScale);
+    };
   }
 };
 
@@ -230,7 +217,7 @@ TEST(FormingRules, ForTheWarpsOfTheTimeModelWhereTimesAreEqual) {
       const auto dispatcher =
           dispatch_forming(setting.order, setting.segments, setting.exchanges(), setting.machine, setting.resident, 0);
       test::NotingDispatcher noting(*dispatcher, size);
-      ComputingSource source(*dispatcher, size, [&](const Lanes& lanes) { return drawn.cycles_of(lanes); });
+      ComputingSource source(*dispatcher, size, drawn.cycles());
       test::KeepingSink sink;
       const InterleaveResult result =
           interleave(source, noting, setting.machine, {.resident_warps = setting.resident, .work = true}, sink);
