@@ -18,15 +18,15 @@
 //   played    warps whose SMs are known, as a timed model's run gives them. Each SM starts its warps in their order; a
 //             warp starts when the earlier segments of all its threads have ended, `signal_cycles` later for those that
 //             ended on another SM. Any order in which each warp follows the warps it waits for comes to its end.
-//   forming   a timed model in a closed loop: warps form while the interleaving runs, with its times
-//   (forming_warps.hpp).
-//             Launched warps are shared items. With an exchange for each SM, its threads are those of warps that ended
-//             on the SM, its warps are the SM's own items, and a launched warp may start on an SM whose exchange admits
-//             it. In a cycle the exchange is told all ends, is asked for warps, then at its deadline; ready warps start
-//             before launched ones. It knows `signal_cycles` after the last launched warp has started that none is
-//             left. A single exchange is told of ends `signal_cycles` later, by SM, then by order of start; its warps
-//             are shared items, and start before launched ones. Items: launched warps by start rank, then formed ones
-//             in the order of their release.
+//   forming   a timed model in a closed loop: warps form while the interleaving runs, with its times. Launched warps
+//             are shared items. With an exchange for each SM, it hears of the warps that ended on this SM; its warps
+//             are the SM's own items; and a launched warp may start where the SM's exchange admits it
+//             (forming_warps.hpp). In a cycle the exchange hears of all ends, by start of the warps; is asked for
+//             warps; and is asked again if its deadline has come. Ready warps start before launched ones.
+//             `signal_cycles` after the last launched warp has started the exchange knows that none is left. A single
+//             exchange hears of ends `signal_cycles` later, by SM, then by start; its warps are shared items, and start
+//             before launched ones. Items: launched warps by start rank, then formed ones in the order of their
+//             release.
 //
 // `signal_cycles`: the machine's l2_latency_cycles; a signal to another SM goes through the L2. O(1) an item, O(log
 // units of an SM) a round; forming: the exchanges' cost, and with a single one O(SMs) an item. Memory: 4 to 12 bytes an

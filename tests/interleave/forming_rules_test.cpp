@@ -58,17 +58,17 @@ class ComputingSource final : public memory::WarpSource {
   memory::CoalesceOptions coalescing_{};
 };
 
-constexpr const char* kPage = RAYREPLAY_SOURCE_DIR "/docs/schedules.md";
+constexpr const char* kLoopPage = RAYREPLAY_SOURCE_DIR "/docs/schedules.md";
 
 /// Ten threads; the first six but one and the seventh have a second segment, of shader A or B.
-struct Example {
+struct LoopExample {
   test::FormingLaunch launch = test::forming_launch({2, 2, 2, 2, 2, 1, 2, 1, 1, 1}, 2);
   Machine machine = test::machine_of_examples();
   InterleaveOptions options{.resident_warps = 2, .work = true};
   std::vector<std::uint32_t> delays = {0, 0, 0, 0, 0, 3};
   std::vector<std::uint32_t> cycles;  ///< by segment
 
-  Example() {
+  LoopExample() {
     constexpr std::uint32_t kA = 10, kB = 20;
     const std::vector<std::uint32_t> first = {20, 20, 5, 5, 30, 30, 40, 40, 30, 30};
     const std::vector<std::uint32_t> second = {kA, kB, kB, kA, kA, 0, kB, 0, 0, 0};
@@ -93,7 +93,7 @@ struct Example {
 };
 
 TEST(FormingRules, TheWorkedExample) {
-  const Example example;
+  const LoopExample example;
   const auto dispatcher = dispatch_forming(example.launch.order, example.launch.segments, example.launch.exchanges(),
                                            example.machine, 2, 0);
   test::NotingDispatcher noting(*dispatcher, 2);
@@ -115,7 +115,7 @@ TEST(FormingRules, TheWorkedExample) {
     made.at(item) = {fmt::format("{}", item), fmt::format("{}", warp.sm), threads, fmt::format("{}", warp.cycle),
                      fmt::format("{}", noting.end_of.at(item))};
   }
-  auto said = test::table_under(kPage, "| warp | SM | threads | starts | ends | why |");
+  auto said = test::table_under(kLoopPage, "| warp | SM | threads | starts | ends | why |");
   for (auto& row : said) {
     row.pop_back();
   }
