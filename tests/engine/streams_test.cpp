@@ -186,6 +186,25 @@ TEST(Streams, WarpsOfTimedModelsDependOnMemoryTimeInAClosedLoop) {
   }
 }
 
+/// The requests of warps that form on the way are counted by a run of their own.
+TEST(Streams, WindowsOfAClosedLoopAreEqual) {
+  const std::string path = path_of("teapot-alpha.rrt");
+  const auto run = [&](const std::string& windows) {
+    return caches_by_hand(trace::load(path), of(path, {"schedule.time=memory", "scheduler.model=bindless-dispatch",
+                                                       "machine.sms=4", "cache.distances=false", windows}));
+  };
+  const experiment::CacheResult whole = run("cache.windows=1");
+  const experiment::CacheResult parts = run("cache.windows=5");
+  EXPECT_EQ(parts.interleaved.cycles, whole.interleaved.cycles);
+  EXPECT_EQ(parts.tally.rays, whole.tally.rays);
+  ASSERT_EQ(parts.analysis.windows.size(), 5U);
+  const std::uint64_t requests = whole.analysis.requests;
+  EXPECT_EQ(parts.analysis.requests, requests);
+  for (std::uint64_t window = 0; window < 5; ++window) {
+    EXPECT_EQ(parts.analysis.windows[window].first_request, window * requests / 5);
+  }
+}
+
 /// In memory time costs of calls and all figures of the machine count, but those of the scheduler models' own hardware;
 /// else only what decides on accesses and their latencies.
 TEST(Streams, StreamsDependOnRatesInMemoryTimeAlone) {
