@@ -14,14 +14,13 @@
 //             runs and none is admitted. The exchange must then release a warp.
 // The order of calls decides alone. Every segment starts once, after the thread's previous one has ended. O(warp size)
 // a call, besides the exchange's own cost. Memory: a byte a segment, 4 bytes a launched warp, and the lanes of warps
-// that run or are ready: at most those of all slots. Errors: Internal for exchanges that break their contract, Resource
-// for more than Waiting::kMaxWarps warps.
+// that run or are ready: at most as many as threads fit into all slots. Errors: Internal for exchanges that break their
+// contract, Resource for more than Waiting::kMaxWarps warps.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

@@ -232,6 +232,20 @@ TEST(FormingRules, ForTheWarpsOfTheTimeModelWhereTimesAreEqual) {
   EXPECT_GT(formed, 3000U);
 }
 
+TEST(FormingRules, DelaysAreThoseOfLaunchedWarpsAndOneOfFormedOnes) {
+  LoopExample example;
+  example.options.start_delay = std::span(example.delays).first(5);
+  const auto dispatcher = dispatch_forming(example.launch.order, example.launch.segments, example.launch.exchanges(),
+                                           example.machine, 2, 0);
+  ComputingSource source(*dispatcher, 2, [](const Lanes& /*lanes*/) { return 5U; });
+  test::KeepingSink sink;
+  const ErrorInfo info = test::error_of(
+      ErrorKind::Usage, [&] { return interleave(source, *dispatcher, example.machine, example.options, sink); });
+  EXPECT_EQ(info.what, "the delays are those of another number of items");
+  EXPECT_EQ(info.found, "5 delays");
+  EXPECT_EQ(info.expected, "6");
+}
+
 /// Never lets a thread go.
 class Keeps final : public scheduler::Exchange {
  public:
