@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::uint32_t kCountedItems = 256;  // generated at a time, to count requests
 
+std::uint64_t requests_of(std::span<const memory::Transaction> transactions) {
+  return std::accumulate(transactions.begin(), transactions.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const memory::Transaction& one) { return sum + one.lanes; });
+}
+
 /// Requests of all items; generates every stream once.
 std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
   report_start(progress, "counting requests", source.items());
@@ -26,14 +31,29 @@ std::uint64_t count_requests(memory::WarpSource& source, Progress* progress) {
     std::iota(items.begin(), items.end(), first);
     source.generate(std::span(items).first(count), std::span(streams).first(count));
     for (std::uint32_t i = 0; i < count; ++i) {
-      for (const memory::Transaction& transaction : streams[i].transactions) {
-        requests += transaction.lanes;
-      }
+      requests += requests_of(streams[i].transactions);
     }
     report_advance(progress, count);
   }
   report_finish(progress);
   return requests;
+}
+
+class CountingSink final : public memory::TransactionSink {
+ public:
+  void take(const memory::TransactionBlock& block) override {
+    requests += requests_of(block.transactions);
+  }
+  std::uint64_t requests = 0;
+};
+
+/// Of items that form while they run: a run for the count.
+std::uint64_t count_formed_requests(const LaunchStream& stream, const machine::Machine& machine,
+                                    machine::InterleaveOptions options, Progress* progress) {
+  CountingSink counts;
+  options.progress = progress;
+  (void)machine::interleave(*stream.source, *stream.dispatcher, machine, options, counts);
+  return counts.requests;
 }
 
 }  // namespace
@@ -60,7 +80,8 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   memory::StreamOptions stream = options.stream;
   stream.coalescing.requests = wants_requests(options);
   stream.coalescing.keep_raw = options.make_raw != nullptr;
-  const auto source = source_of(trace, launch, structure, schedule, regrouped, stream);
+  const LaunchStream made = launch_stream(trace, launch, structure, schedule, regrouped, stream, result.machine);
+  const auto& source = made.source;
   result.warp_traversal = source->warp_traversal();
   result.allocations = source->allocations();
   result.options = options;
@@ -76,10 +97,13 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
     memory::StreamOptions counted = stream;
     counted.coalescing.requests = false;
     counted.coalescing.keep_raw = false;
-    counted.work = false;
-    analysis_options.window_limits = window_limits(
-        count_requests(*source_of(trace, launch, structure, schedule, regrouped, counted), options.progress),
-        options.windows);
+    const bool forms = regrouped != nullptr && regrouped->forming;
+    counted.work = forms && counted.work;
+    const LaunchStream again = launch_stream(trace, launch, structure, schedule, regrouped, counted, result.machine);
+    analysis_options.window_limits =
+        window_limits(forms ? count_formed_requests(again, result.machine, options.interleaving, options.progress)
+                            : count_requests(*again.source, options.progress),
+                      options.windows);
   }
 
   memory::Analysis analysis(analysis_options);
@@ -89,8 +113,7 @@ CacheResult run_cache(const trace::Trace& trace, const trace::Launch& launch, co
   interleaving.cycles = true;
   interleaving.raw = options.make_raw ? options.make_raw(result) : nullptr;
   interleaving.progress = options.progress;
-  const auto dispatcher = dispatcher_of(schedule, regrouped, result.machine);
-  result.interleaved = machine::interleave(*source, *dispatcher, result.machine, interleaving, guard);
+  result.interleaved = machine::interleave(*source, *made.dispatcher, result.machine, interleaving, guard);
   overlapped.finish();
   result.stream_s = watch.seconds();
   result.options.interleaving.warp_scheduler = result.interleaved.warp_scheduler;

@@ -1,6 +1,45 @@
 #include "sim/launch/launch_stream.hpp"
 
+#include <utility>
+
 namespace rayreplay::experiment {
+namespace {
+
+memory::LaunchWork work_of(const LaunchSchedule& schedule, const RegroupedLaunch& regrouped) {
+  return {.segments = &regrouped.segments,
+          .segment_at = regrouped.schedule.segment_at,
+          .thread_at = schedule.plan.thread_at,
+          .loads_state = regrouped.state_moves,
+          .state_bytes = regrouped.state_bytes};
+}
+
+std::unique_ptr<machine::FormingDispatcher> forming_dispatcher(const trace::Trace& trace, const trace::Launch& launch,
+                                                               const RegroupedLaunch& regrouped,
+                                                               const machine::Machine& machine) {
+  const Forming& forming = *regrouped.forming;
+  const auto model = scheduler::SchedulerModels::create(regrouped.model).model;
+  const scheduler::PlanContext context{trace,         launch,        forming.start, regrouped.segments,
+                                       forming.facts, forming.hints, nullptr};
+  return machine::dispatch_forming(forming.start, regrouped.segments, model->exchanges(context), machine,
+                                   forming.facts.resident_warps, regrouped.charges.withheld_sms);
+}
+
+}  // namespace
+
+LaunchStream launch_stream(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
+                           const LaunchSchedule& schedule, const RegroupedLaunch* regrouped,
+                           const memory::StreamOptions& options, const machine::Machine& machine) {
+  if (regrouped == nullptr || !regrouped->forming) {
+    return {dispatcher_of(schedule, regrouped, machine),
+            source_of(trace, launch, structure, schedule, regrouped, options)};
+  }
+  auto dispatcher = forming_dispatcher(trace, launch, *regrouped, machine);
+  memory::LaunchWork work = work_of(schedule, *regrouped);
+  work.formed = dispatcher.get();
+  work.stores_moved = regrouped->charges.state_traffic == scheduler::StateTraffic::Moved;
+  auto source = memory::make_segment_source(trace, launch, structure, work, options);
+  return {std::move(dispatcher), std::move(source)};
+}
 
 std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const trace::Launch& launch,
                                                 const bvh::Bvh& structure, const LaunchSchedule& schedule,
@@ -9,12 +48,7 @@ std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const
   if (regrouped == nullptr) {
     return memory::make_launch_source(trace, launch, structure, schedule.plan.thread_at, options);
   }
-  const memory::LaunchWork work{.segments = &regrouped->segments,
-                                .segment_at = regrouped->schedule.segment_at,
-                                .thread_at = schedule.plan.thread_at,
-                                .loads_state = regrouped->state_moves,
-                                .state_bytes = regrouped->state_bytes};
-  return memory::make_segment_source(trace, launch, structure, work, options);
+  return memory::make_segment_source(trace, launch, structure, work_of(schedule, *regrouped), options);
 }
 
 std::unique_ptr<machine::Dispatcher> dispatcher_of(const LaunchSchedule& schedule, const RegroupedLaunch* regrouped,

@@ -1,9 +1,10 @@
 // The access stream of a launch: its source of items, and who starts which item where.
 //
 // Contract: without `regrouped`, items are whole threads, distributed by the schedule's work plan. With it, items are
-// the warps of segments that the scheduler model formed; the work plan gives the threads' homes (launch_memory.hpp)
-// alone. Everything that is passed must outlive the results. Errors: those of make_launch_source and of the
-// dispatchers.
+// the warps of segments that the scheduler model forms; the work plan gives the threads' homes (launch_memory.hpp)
+// alone. In a closed loop they form while the dispatcher gives them, and the source asks it for their
+// segments; every run needs a new dispatcher and a new source. Everything that is passed must outlive the results.
+// Errors: those of make_launch_source, of the dispatchers and of the scheduler model's exchanges.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,19 @@
 
 namespace rayreplay::experiment {
 
+/// A stream's dispatcher, and its source.
+struct LaunchStream {
+  std::unique_ptr<machine::Dispatcher> dispatcher;
+  std::unique_ptr<memory::LaunchSource> source;
+};
+
 /// `regrouped`: null for whole threads.
+[[nodiscard]] LaunchStream launch_stream(const trace::Trace& trace, const trace::Launch& launch,
+                                         const bvh::Bvh& structure, const LaunchSchedule& schedule,
+                                         const RegroupedLaunch* regrouped, const memory::StreamOptions& options,
+                                         const machine::Machine& machine);
+
+/// The parts of launch_stream for items that are known in advance.
 [[nodiscard]] std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const trace::Launch& launch,
                                                               const bvh::Bvh& structure, const LaunchSchedule& schedule,
                                                               const RegroupedLaunch* regrouped,

@@ -25,6 +25,20 @@ std::vector<std::uint8_t> firsts(const scheduler::Segments& segments) {
   return is_first;
 }
 
+/// Warps at launch that have segments.
+std::size_t launched_warps(const RegroupedLaunch& regrouped) {
+  const scheduler::WarpAssignment& start = regrouped.forming->start;
+  const std::span<const std::uint32_t> threads = start.thread_at;
+  std::size_t warps = 0;
+  for (std::size_t warp = 0; warp < start.warps(); ++warp) {
+    warps += std::ranges::any_of(threads.subspan(warp * start.warp_size, start.warp_size), [&](std::uint32_t thread) {
+      return thread != scheduler::kNoThread &&
+             regrouped.segments.first[thread] < regrouped.segments.first[std::size_t{thread} + 1];
+    });
+  }
+  return warps;
+}
+
 /// Timed models: launched warps have the first segments of their threads, formed ones later segments.
 void delay_formed(const scheduler::Segments& segments, const scheduler::SegmentSchedule& schedule, std::uint32_t cycles,
                   std::vector<std::uint32_t>& delays) {
@@ -83,6 +97,17 @@ std::vector<std::uint32_t> start_delays(const scheduler::Segments& segments, con
 }
 
 std::vector<std::uint32_t> start_delays(const RegroupedLaunch& regrouped) {
+  if (regrouped.forming) {
+    const std::uint32_t most = rounded(regrouped.charges.cycles_per_cut + regrouped.charges.cycles_per_warp);
+    if (most == 0) {
+      return {};
+    }
+    std::vector<std::uint32_t> delays(launched_warps(regrouped), 0);
+    if (regrouped.segments.most_of_a_thread > 1) {
+      delays.push_back(most);
+    }
+    return delays;
+  }
   return regrouped.start_delay.empty()
              ? start_delays(regrouped.segments, regrouped.schedule, regrouped.charges, !regrouped.sm.empty())
              : regrouped.start_delay;

@@ -36,7 +36,10 @@ std::uint64_t RegroupedLaunch::bytes() const {
   return column_bytes(segments.event_offset) + column_bytes(segments.first) + column_bytes(segments.bounce) +
          column_bytes(schedule.segment_at) + column_bytes(schedule.moved) + column_bytes(schedule.round_begin) +
          column_bytes(schedule.unit_begin) + column_bytes(schedule.unit_sm) + column_bytes(sm) +
-         column_bytes(state_moves) + column_bytes(start_delay);
+         column_bytes(state_moves) + column_bytes(start_delay) +
+         (forming ? column_bytes(forming->start.thread_at) + column_bytes(forming->start.start_rank) +
+                        column_bytes(forming->start.tile)
+                  : 0);
 }
 
 std::uint32_t state_bytes_of(const scheduler::Charges& charges) {
@@ -70,7 +73,15 @@ RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& l
   result.state_bytes = state_bytes_of(result.charges);
   result.segments = scheduler::cut_paths(launch, created.model->cut(), options.on_device);
   const scheduler::PlanContext context{trace, launch, start, result.segments, facts, options.hints, options.on_device};
-  if (created.model->grouping() == scheduler::Grouping::Timed) {
+  const bool timed = created.model->grouping() == scheduler::Grouping::Timed;
+  if (timed && options.closed_loop) {
+    result.forming = {start, facts, options.hints};
+    result.schedule.warp_size = start.warp_size;
+    if (result.charges.state_traffic == scheduler::StateTraffic::All) {
+      result.state_moves =
+          scheduler::timed_state_moves(result.segments, result.schedule, {}, result.charges.state_traffic);
+    }
+  } else if (timed) {
     run_timed_model(context, *created.model, options, result);
   } else {
     result.schedule = created.model->schedule(context);

@@ -1,14 +1,17 @@
 // A launch regrouped by a scheduler model: its warps of segments, where they run, and whose state goes through memory.
 //
 // Contract: `regroup_launch` cuts the launch as the model says, from the packing `start`. Static models give a schedule
-// with units and rounds; timed models are run by the time model (machine::run_timed), and their warps have SMs and an
-// order. `state_moves`: by segment, 1 if its thread's state comes through memory (state_moves.hpp); `state_bytes`: what
-// a thread stores, and then loads: half of what the model charges, in whole words. So the bytes of all states equal the
-// time model's traffic, but for the rounding. Deterministic. Errors: Usage for a bound, which has no warps; those of
-// the model, its hints and, for timed models, the time model.
+// with units and rounds. Timed models either are run by the time model (machine::run_timed), and their warps have SMs
+// and an order; or, in a closed loop, their warps form while the accesses are interleaved: `forming` has what exchanges
+// are made of, and there is no schedule. `state_moves`: by segment, 1 if its thread's state comes through memory
+// (state_moves.hpp); `state_bytes`: what a thread stores, and then loads: half of what the model charges, in whole
+// words. So the bytes of all states equal the time model's traffic, but for the rounding. In a closed loop only the
+// exchanges tell who moves: where that decides (StateTraffic::Moved), `state_moves` is empty. Deterministic. Errors:
+// Usage for a bound, which has no warps; those of the model, its hints and, for timed models, the time model.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,13 @@
 
 namespace rayreplay::experiment {
 
+/// What the exchanges of a timed model are made of, when its warps form.
+struct Forming {
+  scheduler::WarpAssignment start;
+  scheduler::MachineFacts facts;
+  scheduler::HintSources hints;
+};
+
 struct RegroupedLaunch {
   std::string model;  ///< resolved spec
   scheduler::Charges charges;
@@ -31,6 +41,7 @@ struct RegroupedLaunch {
   scheduler::StateMoves state_moves;
   std::uint32_t state_bytes = 0;
   std::vector<std::uint32_t> start_delay;  ///< by warp, in cycles, of a schedule file; empty: the charges decide
+  std::optional<Forming> forming;  ///< closed loop
 
   [[nodiscard]] std::uint64_t bytes() const;
 };
@@ -41,6 +52,7 @@ struct RegroupOptions {
   scheduler::HintSources hints;
   machine::CostOptions costs;                         ///< for timed models
   simt::Policy policy = simt::Policy::StageMajority;  ///< for timed models
+  bool closed_loop = false;                           ///< timed models: warps form while accesses are interleaved
   trace::AcceleratedLaunch* on_device = nullptr;      ///< null: the processor
   Progress* progress = nullptr;
 };
@@ -51,7 +63,7 @@ struct RegroupOptions {
 /// Usage, at `where`, for a model without warps.
 void require_warps(const std::string& model, const std::string& where);
 
-/// True for a model whose warps depend on machine and costs of shader calls.
+/// True for a model whose warps depend on the times of other warps.
 [[nodiscard]] bool is_timed(const std::string& model);
 
 [[nodiscard]] RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& launch,

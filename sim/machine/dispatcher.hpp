@@ -18,10 +18,20 @@
 //   played    warps whose SMs are known, as a timed model's run gives them. Each SM starts its warps in their order; a
 //             warp starts when the earlier segments of all its threads have ended, `signal_cycles` later for those that
 //             ended on another SM. Any order in which each warp follows the warps it waits for comes to its end.
+//   forming   a timed model in a closed loop: warps form while the interleaving runs, with its times. Launched warps
+//             are shared items. With an exchange for each SM, it hears of the warps that ended on this SM; its warps
+//             are the SM's own items; and a launched warp may start where the SM's exchange admits it
+//             (forming_warps.hpp). In a cycle the exchange hears of all ends, by start of the warps; is asked for
+//             warps; and is asked again if its deadline has come. Ready warps start before launched ones.
+//             `signal_cycles` after the last launched warp has started the exchange knows that none is left. A single
+//             exchange hears of ends `signal_cycles` later, by SM, then by start; its warps are shared items, and start
+//             before launched ones. Items: launched warps by start rank, then formed ones in the order of their
+//             release.
 //
 // `signal_cycles`: the machine's l2_latency_cycles; a signal to another SM goes through the L2. O(1) an item, O(log
-// units of an SM) a round. Memory: 4 to 12 bytes an item, 4 a segment (played), 40 a unit. Errors: Internal for items
-// that break the contract.
+// units of an SM) a round; forming: the exchanges' cost, and with a single one O(SMs) an item. Memory: 4 to 12 bytes an
+// item, 4 a segment (played), 40 a unit; forming: that of FormingWarps. Errors: Internal for items that break the
+// contract.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +41,10 @@
 #include <vector>
 
 #include "scheduler-models/regrouping/segment_schedule.hpp"
+#include "sim/machine/forming_warps.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/work_distribution.hpp"
+#include "sim/memory/streams/item_segments.hpp"
 
 namespace rayreplay::machine {
 
@@ -48,7 +60,16 @@ class Dispatcher {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   virtual ~Dispatcher() = default;
+  /// Items are numbered below it.
   [[nodiscard]] virtual std::uint32_t items() const = 0;
+  /// Those below it are known in advance and all given; others form on the way.
+  [[nodiscard]] virtual std::uint32_t known_items() const {
+    return items();
+  }
+  /// True if items are left when so many were given.
+  [[nodiscard]] virtual bool has_left(std::uint64_t given) const {
+    return given != items();
+  }
   /// The lowest SM that runs items.
   [[nodiscard]] virtual std::uint32_t first_sm() const {
     return 0;
@@ -59,10 +80,11 @@ class Dispatcher {
   }
   /// The next of the SM's own items in this cycle; kNone.
   [[nodiscard]] virtual std::uint32_t take_own(std::uint32_t sm, std::uint64_t cycle) = 0;
-  /// True if there is a shared item in this cycle.
-  [[nodiscard]] virtual bool has_shared(std::uint64_t cycle) const = 0;
-  /// The next shared item, for this SM; kNone.
-  [[nodiscard]] virtual std::uint32_t take_shared(std::uint32_t sm, std::uint64_t cycle) = 0;
+  /// True if there may be a shared item for this SM in this cycle.
+  [[nodiscard]] virtual bool has_shared(std::uint32_t sm, std::uint64_t cycle) const = 0;
+  /// The next shared item, for this SM; kNone. Called in the order of cycles. Appends releases as `ended` does.
+  [[nodiscard]] virtual std::uint32_t take_shared(std::uint32_t sm, std::uint64_t cycle,
+                                                  std::vector<Release>& releases) = 0;
   /// Appends releases of other SMs, and of all where the items are shared.
   virtual void ended(std::uint32_t item, std::uint32_t sm, std::uint64_t cycle, std::vector<Release>& releases) = 0;
   /// The first later cycle from which the SM may find an item that has been released; kNever.
@@ -83,5 +105,15 @@ class Dispatcher {
                                                           const scheduler::Segments& segments,
                                                           std::span<const std::uint32_t> sm_of_warp,
                                                           const Machine& machine);
+
+/// Items form on the way, and tell their segments to the source of their streams.
+class FormingDispatcher : public Dispatcher, public memory::ItemSegments {};
+
+/// `order`: lanes and warps at launch. Order and segments must outlive it.
+[[nodiscard]] std::unique_ptr<FormingDispatcher> dispatch_forming(const scheduler::WarpAssignment& order,
+                                                                  const scheduler::Segments& segments,
+                                                                  Exchanges exchanges, const Machine& machine,
+                                                                  std::uint32_t resident_warps,
+                                                                  std::uint32_t withheld_sms);
 
 }  // namespace rayreplay::machine

@@ -82,9 +82,11 @@ struct InterleaveOptions {
   std::uint32_t resident_warps = 32;                 ///< of an SM: 1 … kMaxResidentWarps
   std::uint32_t compute_cycles = 0;                  ///< at most kMaxComputeCycles
   bool work = false;                                 ///< memory time: streams have work
-  std::span<const std::uint32_t> start_delay{};      ///< with `work`, by item: cycles of its exchange; empty: none
-  bool cycles = false;                               ///< blocks carry cycles
-  memory::InstructionSink* raw = nullptr;            ///< the source must keep raw instructions
+  /// With `work`, by item: cycles of its exchange; empty: none. Items that form on the way wait as long as the last
+  /// one.
+  std::span<const std::uint32_t> start_delay{};
+  bool cycles = false;                     ///< blocks carry cycles
+  memory::InstructionSink* raw = nullptr;  ///< the source must keep raw instructions
   Progress* progress = nullptr;
 };
 

@@ -298,7 +298,7 @@ void add_stream(List& list) {
   list.whole("schedule.compute_cycles", 0, "cycles", 0, kMaxComputeCycles, kStream,
              "Cycles that a warp computes between two of its accesses")
       .flag("--compute-cycles", kMachines);
-  list.text("schedule.time", "accesses", kStream,
+  list.text("schedule.time", "accesses", kRegroup | kStream,
             "What takes time: latencies of accesses and compute_cycles (accesses); or traversal tests, shader calls, "
             "exchanges and bandwidth too (memory, which the output time needs)")
       .choices({"accesses", "memory"})

@@ -17,68 +17,12 @@
 namespace rayreplay::machine {
 namespace {
 
+using test::expect_equal;
+using test::expect_whole;
+using test::first_difference;
 using test::KeepingSink;
+using test::kStates;
 using test::WorkCase;
-
-constexpr std::array<const char*, kWarpWaits> kStates = {"reorder", "issue",  "traversal", "load unit",
-                                                         "l1",      "merged", "l2",        "dram"};
-
-void expect_near(double fast, double slow, const char* what) {
-  EXPECT_NEAR(fast, slow, 1e-9 * slow) << what;
-}
-
-void expect_same_time(const MemoryTime& fast, const MemoryTime& slow) {
-  ASSERT_EQ(fast.sms.size(), slow.sms.size());
-  for (std::size_t sm = 0; sm < fast.sms.size(); ++sm) {
-    SCOPED_TRACE(testing::Message() << "SM " << sm);
-    for (std::size_t state = 0; state < kWarpWaits; ++state) {
-      EXPECT_EQ(fast.sms[sm].waits[state], slow.sms[sm].waits[state]) << kStates[state];
-    }
-    EXPECT_EQ(fast.sms[sm].busy, slow.sms[sm].busy);
-    EXPECT_EQ(fast.sms[sm].barrier, slow.sms[sm].barrier);
-    EXPECT_EQ(fast.sms[sm].idle, slow.sms[sm].idle);
-  }
-  EXPECT_EQ(fast.l2_bytes, slow.l2_bytes);
-  EXPECT_EQ(fast.dram_bytes, slow.dram_bytes);
-  expect_near(fast.issue_cycles, slow.issue_cycles, "issue slots");
-  expect_near(fast.ray_unit_cycles, slow.ray_unit_cycles, "ray-tracing units");
-  expect_near(fast.l2_cycles, slow.l2_cycles, "L2");
-  expect_near(fast.dram_cycles, slow.dram_cycles, "DRAM");
-}
-
-void expect_equal(const InterleaveResult& fast, const InterleaveResult& slow) {
-  test::expect_same(fast, slow);
-  expect_same_time(fast.time, slow.time);
-}
-
-/// The first transaction that differs, for the message.
-std::string first_difference(const memory::TransactionBlock& fast, const memory::TransactionBlock& slow) {
-  for (std::size_t i = 0; i < std::min(fast.transactions.size(), slow.transactions.size()); ++i) {
-    if (fast.transactions[i] != slow.transactions[i] || fast.cycles[i] != slow.cycles[i]) {
-      const auto told = [i](const memory::TransactionBlock& of) {
-        return "cycle " + std::to_string(of.cycles[i]) + ", SM " + std::to_string(of.transactions[i].sm) + ", line " +
-               std::to_string(of.transactions[i].line) + ", flags " + std::to_string(of.transactions[i].flags);
-      };
-      return "transaction " + std::to_string(i) + ": " + told(fast) + "; slow: " + told(slow);
-    }
-  }
-  return fast.transactions.size() == slow.transactions.size() ? "" : "another number of transactions";
-}
-
-/// The parts of each SM, and of its warps, are the whole; no resource is busy for longer than the launch takes.
-void expect_whole(const InterleaveResult& result, const std::vector<std::uint64_t>& lives, const Machine& machine) {
-  const TimeShares shares = time_shares(result.time, result.cycles, result.mshr_stall_cycles, machine);
-  for (std::size_t resource = 0; resource < kResourcesOfTime; ++resource) {
-    EXPECT_LE(shares.busy[resource], 1) << kResourceNames[resource];
-  }
-  ASSERT_EQ(result.time.sms.size(), lives.size());
-  for (std::size_t sm = 0; sm < lives.size(); ++sm) {
-    const SmTime& time = result.time.sms[sm];
-    EXPECT_EQ(std::accumulate(time.waits.begin(), time.waits.end(), std::uint64_t{0}), lives[sm]) << "SM " << sm;
-    EXPECT_EQ(time.busy + time.barrier + time.idle, result.cycles) << "SM " << sm;
-    EXPECT_EQ(time.busy + time.barrier, result.sm_last_cycle[sm]) << "SM " << sm;
-  }
-}
 
 struct Compared {
   InterleaveResult fast;

@@ -25,6 +25,16 @@ class SlowDispatch {
   virtual std::optional<std::uint32_t> own(std::uint32_t sm, std::uint64_t cycle) = 0;
   virtual std::optional<std::uint32_t> shared(std::uint32_t sm, std::uint64_t cycle) = 0;
   virtual void ended(std::uint32_t /*item*/, std::uint32_t /*sm*/, std::uint64_t /*cycle*/) {}
+  /// All ends of the cycle have been told.
+  virtual void told(std::uint64_t /*cycle*/) {}
+  /// False: the SM takes no shared item.
+  [[nodiscard]] virtual bool admits(std::uint32_t /*sm*/) const {
+    return true;
+  }
+  /// The item's place among the delays.
+  [[nodiscard]] virtual std::size_t delay_of(std::uint32_t item) const {
+    return item;
+  }
 };
 
 class SlowQueues : public SlowDispatch {

@@ -98,6 +98,7 @@ class SlowInterleave {
     return dispatch_.runs(sm) && running(sms_[sm]) < options_.resident_warps;
   }
   void fill(std::uint64_t cycle) {
+    dispatch_.told(cycle);
     for (;;) {
       for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
         while (has_room(sm)) {
@@ -110,7 +111,7 @@ class SlowInterleave {
       }
       std::optional<std::uint32_t> chosen;
       for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
-        if (has_room(sm) && (!chosen || running(sms_[sm]) < running(sms_[*chosen]))) {
+        if (has_room(sm) && dispatch_.admits(sm) && (!chosen || running(sms_[sm]) < running(sms_[*chosen]))) {
           chosen = sm;
         }
       }
@@ -132,9 +133,10 @@ class SlowInterleave {
     if (options_.work) {
       warp.rows = streams_[item].work;
     }
-    if (options_.work && !options_.start_delay.empty() && options_.start_delay[item] > 0) {
+    const std::uint32_t delay = options_.start_delay.empty() ? 0 : options_.start_delay[dispatch_.delay_of(item)];
+    if (options_.work && delay > 0) {
       warp.state = machine::WarpWait::Reorder;
-      warp.until = cycle + options_.start_delay[item];
+      warp.until = cycle + delay;
     } else {
       sm.work.go_on(warp, static_cast<std::uint32_t>(slot - sm.slots.begin()), cycle);
     }

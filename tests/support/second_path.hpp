@@ -81,6 +81,7 @@ inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const e
     how.hints = of_model.hints;
     how.costs = of_model.costs;
     how.policy = resolved.policy;
+    how.closed_loop = settings.text("schedule.time") == "memory";
     regrouped = experiment::regroup_launch(trace, launch, packed, settings.text("scheduler.model"), how);
   }
   std::vector<std::uint32_t> delays;

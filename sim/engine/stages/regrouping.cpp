@@ -15,6 +15,7 @@
 #include "sim/engine/stages/assignment.hpp"
 #include "sim/engine/stages/input.hpp"
 #include "sim/engine/stages/model.hpp"
+#include "sim/engine/stages/stream.hpp"
 #include "sim/launch/schedule_file.hpp"
 #include "sim/settings/machine_settings.hpp"
 
@@ -34,15 +35,25 @@ std::uint64_t regrouped_bytes(const Experiment& experiment) {
              : 0;
 }
 
-/// Costs decide the warps of timed models alone; a schedule from a file depends on nothing else.
+/// The warps of a timed model form with the accesses.
+bool has_closed_loop(const Settings& complete) {
+  return has_memory_time(complete) && is_timed(complete.text(kSchedulerModel));
+}
+
+/// Costs decide the warps of timed models alone, and in a closed loop later; a schedule from a file depends on nothing
+/// else.
 bool uses_key(const Settings& complete, std::string_view key) {
   if (!complete.text(kFile).empty()) {
     return key == kFile || key == "machine.sms";
   }
   constexpr std::array kOfTime{"policy", "scheduler.cost_source", "scheduler.cycles_per_instruction",
                                "scheduler.steps_per_ray", "scheduler.replay_steps"};
+  const bool timed = is_timed(complete.text(kSchedulerModel));
+  if (key == kTimeKey) {
+    return timed;
+  }
   const bool of_time = std::ranges::find(kOfTime, key) != kOfTime.end() || key.starts_with("shader_costs.");
-  return !of_time || is_timed(complete.text(kSchedulerModel));
+  return !of_time || (timed && !has_memory_time(complete));
 }
 
 }  // namespace
@@ -101,8 +112,10 @@ std::shared_ptr<const RegroupedLaunch> regrouping(Workbench& bench, const Experi
       return std::pair(std::move(read), bytes);
     }
     const auto packed = assignment(bench, experiment);
-    CompareOptions of_model = is_timed(model) ? model_options(bench, experiment) : compare_of(settings);
     RegroupOptions options;
+    options.closed_loop = has_closed_loop(settings);
+    CompareOptions of_model =
+        is_timed(model) && !options.closed_loop ? model_options(bench, experiment) : compare_of(settings);
     options.machine = std::move(of_model.machine);
     options.resident_warps = interleaving_of(settings, options.machine, resolved.warp_size).resident_warps;
     options.hints = std::move(of_model.hints);

@@ -81,15 +81,15 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   StreamMemory memory(working, experiment.launch().rays, prepared.options.work);
   // The recorder waits while warps are generated, so the two callbacks never reserve at the same time.
   prepared.options.holding = [&](const memory::Holding& now) { memory.made(now); };
-  const auto source = source_of(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
-                                prepared.regrouped.get(), prepared.options);
-  const auto dispatcher = dispatcher_of(prepared.schedule, prepared.regrouped.get(), prepared.machine);
+  const LaunchStream made =
+      launch_stream(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
+                    prepared.regrouped.get(), prepared.options, prepared.machine);
   recorded.coalescing = prepared.options.coalescing;
   recorded.sms = prepared.machine.sms;
   StreamRecorder recorder(recorded, [&](std::uint64_t transactions) { memory.grows(transactions); });
   memory.recorded_by(recorder);
   const machine::InterleaveResult interleaved =
-      machine::interleave(*source, *dispatcher, prepared.machine, prepared.interleaving, recorder);
+      machine::interleave(*made.source, *made.dispatcher, prepared.machine, prepared.interleaving, recorder);
   recorder.finish();
   recorded.cycles = interleaved.cycles;
   recorded.instructions = interleaved.instructions;

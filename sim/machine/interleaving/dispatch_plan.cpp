@@ -22,10 +22,11 @@ class PlanDispatcher final : public Dispatcher {
   [[nodiscard]] std::uint32_t take_own(std::uint32_t sm, std::uint64_t /*cycle*/) override {
     return is_shared_ ? kNone : take(sm);
   }
-  [[nodiscard]] bool has_shared(std::uint64_t /*cycle*/) const override {
+  [[nodiscard]] bool has_shared(std::uint32_t /*sm*/, std::uint64_t /*cycle*/) const override {
     return is_shared_ && next_[0] < plan_->queue_begin[1];
   }
-  [[nodiscard]] std::uint32_t take_shared(std::uint32_t /*sm*/, std::uint64_t /*cycle*/) override {
+  [[nodiscard]] std::uint32_t take_shared(std::uint32_t /*sm*/, std::uint64_t /*cycle*/,
+                                          std::vector<Release>& /*releases*/) override {
     return is_shared_ ? take(0) : kNone;
   }
   void ended(std::uint32_t /*item*/, std::uint32_t /*sm*/, std::uint64_t /*cycle*/,

@@ -55,10 +55,11 @@ class PlayedDispatcher final : public Dispatcher {
     }
     return queues_[sm][next_[sm]++];
   }
-  [[nodiscard]] bool has_shared(std::uint64_t /*cycle*/) const override {
+  [[nodiscard]] bool has_shared(std::uint32_t /*sm*/, std::uint64_t /*cycle*/) const override {
     return false;
   }
-  [[nodiscard]] std::uint32_t take_shared(std::uint32_t /*sm*/, std::uint64_t /*cycle*/) override {
+  [[nodiscard]] std::uint32_t take_shared(std::uint32_t /*sm*/, std::uint64_t /*cycle*/,
+                                          std::vector<Release>& /*releases*/) override {
     return kNone;
   }
   void ended(std::uint32_t item, std::uint32_t sm, std::uint64_t cycle, std::vector<Release>& releases) override {

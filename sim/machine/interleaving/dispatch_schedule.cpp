@@ -51,10 +51,11 @@ class ScheduleDispatcher final : public Dispatcher {
     }
     return warp;
   }
-  [[nodiscard]] bool has_shared(std::uint64_t cycle) const override {
+  [[nodiscard]] bool has_shared(std::uint32_t /*sm*/, std::uint64_t cycle) const override {
     return next_unit_ < units_.size() || lowest_open(cycle) != kNone;
   }
-  [[nodiscard]] std::uint32_t take_shared(std::uint32_t sm, std::uint64_t cycle) override {
+  [[nodiscard]] std::uint32_t take_shared(std::uint32_t sm, std::uint64_t cycle,
+                                          std::vector<Release>& /*releases*/) override {
     std::uint32_t number = lowest_open(cycle);
     if (number == kNone || next_unit_ < number) {
       if (next_unit_ == units_.size()) {

@@ -71,7 +71,7 @@ class InterleaveEngine {
       }
       if (unit.vacant || unit.release <= cycle) {
         state_.fill_own(unit, cycle, start());
-        if (unit.free_slots.any() && state_.has_shared(cycle)) {
+        if (unit.free_slots.any() && state_.has_shared(unit, cycle)) {
           unit.time = cycle;
           stopped_.emplace(cycle, unit.sm);
           return;

@@ -70,7 +70,8 @@ WorkRules::Next EngineState::begin_work(SmUnit& unit, std::uint32_t slot, const 
                                         std::uint64_t cycle) {
   const std::uint32_t id = unit.sm * resident_ + slot;
   progress_[id] = {.row = stream.work.data(), .last = stream.transactions.empty()};
-  const std::uint32_t delay = call_.options.start_delay.empty() ? 0 : call_.options.start_delay[warps_[id].item];
+  const auto& delays = call_.options.start_delay;
+  const std::uint32_t delay = delays.empty() ? 0 : delays[std::min<std::size_t>(warps_[id].item, delays.size() - 1)];
   if (delay == 0) {
     return go_on(unit, slot, cycle);
   }

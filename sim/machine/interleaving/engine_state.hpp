@@ -31,8 +31,8 @@ class EngineState {
  public:
   explicit EngineState(const InterleaveCall& call);
 
-  [[nodiscard]] bool has_shared(std::uint64_t cycle) const {
-    return call_.dispatcher.has_shared(cycle);
+  [[nodiscard]] bool has_shared(const SmUnit& unit, std::uint64_t cycle) const {
+    return call_.dispatcher.has_shared(unit.sm, cycle);
   }
   /// Fills free slots with the SM's own items; calls start(sm, slot, is ready) for those that take the slot.
   template <class Start>
@@ -56,9 +56,12 @@ class EngineState {
     while (!vacant_.empty()) {
       std::pop_heap(vacant_.begin(), vacant_.end(), std::greater<>());
       SmUnit& unit = units[vacant_.back().second];
-      const std::uint32_t item = call_.dispatcher.take_shared(unit.sm, cycle);
+      releases_.clear();
+      const std::uint32_t item = call_.dispatcher.take_shared(unit.sm, cycle, releases_);
+      pass_on();
       if (item == Dispatcher::kNone) {
-        return;
+        vacant_.pop_back();
+        continue;
       }
       begin_item(item, unit, cycle, start);
       fill_own(unit, cycle, start);
@@ -196,10 +199,13 @@ class EngineState {
   }
   /// The warp's first row, or the delay before it.
   WorkRules::Next begin_work(SmUnit& unit, std::uint32_t slot, const memory::WarpStream& stream, std::uint64_t cycle);
-  /// Items that this end releases on other SMs start after this window.
   void end_item(std::uint32_t item, std::uint32_t sm, std::uint64_t cycle) {
     releases_.clear();
     call_.dispatcher.ended(item, sm, cycle, releases_);
+    pass_on();
+  }
+  /// Released items of other SMs start after this window.
+  void pass_on() {
     for (const Release& release : releases_) {
       SmUnit& unit = units[release.sm];
       if (unit.free_slots.any()) {

@@ -5,8 +5,29 @@
 
 namespace rayreplay::memory {
 
+/// States of the lanes for which `moves` holds.
+template <class Moves>
+void ItemInstructions::states(const LaunchChunk& chunk, std::size_t item, bool store, Moves moves,
+                              InstructionWriter& out) const {
+  if (!work_.has_states()) {
+    return;
+  }
+  out.depend();
+  for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+    if (moves(lane)) {
+      add_local(memory_->states, work_.state_bytes, {lane.lane, lane.thread, lane.home}, out);
+    }
+  }
+  put_local(DataKind::State, work_.state_bytes, store, out);
+}
+
 void ItemInstructions::start(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
-  states(chunk, item, false, out);
+  states(
+      chunk, item, true, [](const LaunchChunk::Lane& lane) { return lane.moved; }, out);
+  const auto loads = [this](const LaunchChunk::Lane& lane) {
+    return lane.moved || (!lane.first && !work_.loads_state.empty() && work_.loads_state[lane.segment] != 0);
+  };
+  states(chunk, item, false, loads, out);
   out.depend();
   for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
     if (lane.first && lane.has_rays && memory_->ray_generation.records > 0) {
@@ -47,23 +68,10 @@ void ItemInstructions::rays_end(const LaunchChunk& chunk, std::size_t item, std:
 }
 
 void ItemInstructions::end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
-  states(chunk, item, true, out);
-}
-
-/// States that come through memory into these segments, or (`store`) into the threads' next ones.
-void ItemInstructions::states(const LaunchChunk& chunk, std::size_t item, bool store, InstructionWriter& out) const {
-  if (work_.loads_state.empty() || work_.state_bytes == 0) {
-    return;
-  }
-  out.depend();
-  for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
-    const bool moves = store ? !lane.last && work_.loads_state[lane.segment + 1] != 0
-                             : !lane.first && work_.loads_state[lane.segment] != 0;
-    if (moves) {
-      add_local(memory_->states, work_.state_bytes, {lane.lane, lane.thread, lane.home}, out);
-    }
-  }
-  put_local(DataKind::State, work_.state_bytes, store, out);
+  const auto stores = [this](const LaunchChunk::Lane& lane) {
+    return !lane.last && !work_.loads_state.empty() && work_.loads_state[lane.segment + 1] != 0;
+  };
+  states(chunk, item, true, stores, out);
 }
 
 /// Calls of the segments' rays `number` − 1; 0: of other rays, and outside of rays.

@@ -35,7 +35,8 @@ class ItemInstructions {
   void end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
 
  private:
-  void states(const LaunchChunk& chunk, std::size_t item, bool store, InstructionWriter& out) const;
+  template <class Moves>
+  void states(const LaunchChunk& chunk, std::size_t item, bool store, Moves moves, InstructionWriter& out) const;
   void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
   void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
 

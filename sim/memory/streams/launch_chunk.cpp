@@ -23,7 +23,8 @@ ChunkMaker::ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, c
 
 std::uint64_t ChunkMaker::rays_of(std::uint32_t item) const {
   std::uint64_t rays = 0;
-  for (const std::uint32_t segment : segments_of(item)) {
+  const ItemLanes lanes = lanes_of(item);
+  for (const std::uint32_t segment : std::span(lanes.segment_at).first(warp_size_)) {
     rays += segment == scheduler::kNoSegment ? 0 : rays_.of_segment(segment);
   }
   return rays;
@@ -34,7 +35,7 @@ LaunchChunk ChunkMaker::make(std::span<const std::uint32_t> items) const {
   std::vector<CallRange> ranges;
   for (const std::uint32_t item : items) {
     chunk.first_lane.push_back(chunk.lanes.size());
-    add_lanes(segments_of(item), chunk, ranges);
+    add_lanes(lanes_of(item), chunk, ranges);
   }
   chunk.first_lane.push_back(chunk.lanes.size());
   chunk.calls = table_.calls(ranges);
@@ -62,10 +63,21 @@ LaunchChunk ChunkMaker::make(std::span<const std::uint32_t> items) const {
   return chunk;
 }
 
-void ChunkMaker::add_lanes(std::span<const std::uint32_t> segments, LaunchChunk& chunk,
-                           std::vector<CallRange>& ranges) const {
+ChunkMaker::ItemLanes ChunkMaker::lanes_of(std::uint32_t item) const {
+  ItemLanes lanes;
+  const std::span<std::uint32_t> segment_at = std::span(lanes.segment_at).first(warp_size_);
+  if (work_.formed != nullptr) {
+    const std::uint64_t moved = work_.formed->segments_of(item, segment_at);
+    lanes.moved = work_.stores_moved ? moved : 0;
+  } else {
+    std::ranges::copy(work_.segment_at.subspan(std::size_t{item} * warp_size_, warp_size_), segment_at.begin());
+  }
+  return lanes;
+}
+
+void ChunkMaker::add_lanes(const ItemLanes& lanes, LaunchChunk& chunk, std::vector<CallRange>& ranges) const {
   for (std::uint32_t lane = 0; lane < warp_size_; ++lane) {
-    const std::uint32_t segment = segments[lane];
+    const std::uint32_t segment = lanes.segment_at[lane];
     if (segment == scheduler::kNoSegment) {
       continue;
     }
@@ -80,6 +92,7 @@ void ChunkMaker::add_lanes(std::span<const std::uint32_t> segments, LaunchChunk&
                            .first = rays_.is_first(segment),
                            .last = rays_.is_last(segment),
                            .has_rays = rays_.of_thread(thread) > 0,
+                           .moved = (lanes.moved >> lane & 1U) != 0,
                            .first_call = first_call,
                            .rays = rays});
     ranges.push_back({.thread = thread,

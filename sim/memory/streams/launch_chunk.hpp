@@ -5,6 +5,7 @@
 // items). What the maker is given must outlive the maker.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
+#include "scheduler-models/warp_assignment.hpp"
 #include "sim/memory/streams/launch_source.hpp"
 #include "sim/memory/streams/segment_rays.hpp"
 #include "sim/memory/streams/shader_calls.hpp"
@@ -29,6 +31,7 @@ struct LaunchChunk {
     std::uint8_t lane = 0;
     bool first = false, last = false;  ///< segment of its thread
     bool has_rays = false;             ///< the thread
+    bool moved = false;                ///< the thread's state is stored and loaded when the warp starts
     std::uint64_t first_place = 0;
     std::uint64_t first_call = 0;  ///< place in `calls`
     std::uint64_t rays = 0;        ///< begun in the segment
@@ -54,15 +57,17 @@ class ChunkMaker {
   ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure, const LaunchWork& work,
              std::uint32_t warp_size);
 
-  /// By item; scheduler::kNoSegment for empty lanes.
-  [[nodiscard]] std::span<const std::uint32_t> segments_of(std::uint32_t item) const {
-    return work_.segment_at.subspan(std::size_t{item} * warp_size_, warp_size_);
-  }
   [[nodiscard]] std::uint64_t rays_of(std::uint32_t item) const;
   [[nodiscard]] LaunchChunk make(std::span<const std::uint32_t> items) const;
 
  private:
-  void add_lanes(std::span<const std::uint32_t> segments, LaunchChunk& chunk, std::vector<CallRange>& ranges) const;
+  struct ItemLanes {
+    std::array<std::uint32_t, scheduler::kMaxWarpSize> segment_at;  ///< scheduler::kNoSegment for empty lanes
+    std::uint64_t moved = 0;
+  };
+
+  [[nodiscard]] ItemLanes lanes_of(std::uint32_t item) const;
+  void add_lanes(const ItemLanes& lanes, LaunchChunk& chunk, std::vector<CallRange>& ranges) const;
   void observe_threads(LaunchChunk& chunk) const;
 
   const trace::Launch* launch_;

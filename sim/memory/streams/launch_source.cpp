@@ -56,11 +56,11 @@ class Source final : public LaunchSource {
         options_(options),
         memory_(map_launch(trace, launch, structure,
                            static_cast<std::uint32_t>(work.thread_at.size() / options.warp_size),
-                           work.loads_state.empty() ? 0 : work.state_bytes, options)),
+                           work.has_states() ? work.state_bytes : 0, options)),
         elements_(memory_.allocations, structure),
         chunks_(trace, launch, structure, work, options.warp_size),
         writes_(memory_, work, options_),
-        counted_(work.segment_at.size() / options.warp_size) {
+        counted_(work.formed != nullptr ? work.formed->most_items() : work.segment_at.size() / options.warp_size) {
     auto created = traversal::WarpTraversals::create(options.warp_traversal);
     model_ = std::move(created.model);
     spec_ = std::move(created.spec);

@@ -13,7 +13,9 @@
 //      follow.
 //   4. The pixel is written to the frame buffer after the last ray of the thread's last segment; if that begins none,
 //      after the calls of 2. Threads without rays write none.
-//   5. Threads whose state moves on to another warp store it.
+//   5. Threads whose state moves on to another warp store it. While warps form on the way (`formed`) a thread that ends
+//      a segment does not know whether its next warp is another one: with `stores_moved` the next warp stores the state
+//      of such threads, before step 1.
 // Calls proceed in the order of their events (j-th call with j-th call of each lane): the shader record is read;
 // any-hit, closest-hit and miss calls read the payload; the latter two write it. Intersection and any-hit calls come
 // with the others, after the traversal (docs/assumptions.md). Persistent warp traversals have one resident warp an
@@ -47,6 +49,7 @@
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
 #include "sim/memory/streams/chunk_room.hpp"
+#include "sim/memory/streams/item_segments.hpp"
 #include "sim/memory/streams/warp_source.hpp"
 #include "traversal/warp_traversal.hpp"
 
@@ -90,10 +93,16 @@ class LaunchSource : public WarpSource {
 struct LaunchWork {
   const scheduler::Segments* segments = nullptr;
   std::span<const std::uint32_t> segment_at{};  ///< items · warp_size; scheduler::kNoSegment for empty lanes
+  const ItemSegments* formed = nullptr;         ///< items form on the way: `segment_at` is empty
   std::span<const std::uint32_t> thread_at{};   ///< warps at launch · warp_size: homes; scheduler::kNoThread: none
   std::span<const std::uint8_t>
       loads_state{};              ///< by segment: 1 if its thread's state comes through memory; empty: none
+  bool stores_moved = false;      ///< with `formed`: the states of threads that moved come through memory
   std::uint32_t state_bytes = 0;  ///< of a thread's state, multiple of 4
+
+  [[nodiscard]] bool has_states() const {
+    return state_bytes != 0 && (stores_moved || !loads_state.empty());
+  }
 };
 
 /// Trace and structure must outlive the source.

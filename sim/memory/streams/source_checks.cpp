@@ -79,6 +79,9 @@ void check_work(const LaunchWork& work, std::uint32_t warp_size) {
     fail("not every segment says how it gets its state", std::to_string(work.loads_state.size()),
          std::to_string(work.segments->size()));
   }
+  if (work.formed != nullptr && !work.segment_at.empty()) {
+    fail("the segments of items are given twice", "segments, and items that form on the way", "one of the two");
+  }
   if (work.state_bytes % kLocalWord != 0 || work.state_bytes > kMaxStateBytes) {
     fail("the size of a state is out of range", std::to_string(work.state_bytes),
          fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMaxStateBytes));

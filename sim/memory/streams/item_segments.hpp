@@ -1,0 +1,21 @@
+// Segments of items that form while streams run (sim/machine/dispatcher.hpp).
+//
+// Contract: `segments_of` may be asked from when an item has formed until it ends, from several threads. It writes the
+// segment of each lane, scheduler::kNoSegment for none, and returns the lanes whose threads moved into this warp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace rayreplay::memory {
+
+class ItemSegments {
+ public:
+  virtual ~ItemSegments() = default;
+  /// Items are numbered below it; some may never form.
+  [[nodiscard]] virtual std::uint32_t most_items() const = 0;
+  /// `lanes`: as many as a warp has.
+  virtual std::uint64_t segments_of(std::uint32_t item, std::span<std::uint32_t> lanes) const = 0;
+};
+
+}  // namespace rayreplay::memory
