@@ -22,6 +22,7 @@
 #include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
+#include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "sim/comparison/model_list.hpp"
 #include "sim/engine/stage_settings.hpp"
@@ -34,26 +35,6 @@ constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kModelsGroup = "Scheduler models";
 constexpr std::string_view kReordering = "ser";
-
-/// The resolved spec of the model in an option; "": the last model with warps.
-std::string detailed_model(const std::string& asked, const char* option, const std::vector<std::string>& models) {
-  const auto is_bound = [](const std::string& spec) {
-    return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
-  };
-  if (asked.empty()) {
-    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // exists: plain is always compared
-  }
-  const std::string spec = scheduler::SchedulerModels::create(asked).spec;
-  if (std::find(models.begin(), models.end(), spec) == models.end()) {
-    throw Error(ErrorKind::Usage, {"the model is not among those compared", option, "'" + asked + "'",
-                                   fmt::format("one of {}", fmt::join(models, " ")), "add it to --models"});
-  }
-  if (is_bound(spec)) {
-    throw Error(ErrorKind::Usage,
-                {"the model is a bound: it has no warps", option, "'" + asked + "'", "a model that forms warps", ""});
-  }
-  return spec;
-}
 
 void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
   if (resolved.warp_size != machine.warp_size) {
@@ -92,18 +73,6 @@ void note_unused_hints(const std::vector<std::string>& models, const scheduler::
   }
 }
 
-/// Options whose target was not requested.
-void require_owners(const ModelsOptions& options) {
-  for (const auto& [option, owner, wrong] :
-       {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
-        std::tuple{"--segments-model", "--segments", !options.schedule_model.empty() && options.schedule.empty()}}) {
-    if (wrong) {
-      throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
-                                     fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
-    }
-  }
-}
-
 /// Users who recorded SMs expect these to be used.
 void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
   for (const experiment::CompareRow& row : result.rows) {
@@ -117,6 +86,43 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
 }
 
 }  // namespace
+
+std::string detailed_model(const std::string& asked, const char* option, const std::vector<std::string>& models) {
+  const auto is_bound = [](const std::string& spec) {
+    return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
+  };
+  if (asked.empty()) {
+    return *std::find_if_not(models.rbegin(), models.rend(), is_bound);  // exists: plain is always compared
+  }
+  const std::string spec = scheduler::SchedulerModels::create(asked).spec;
+  if (std::find(models.begin(), models.end(), spec) == models.end()) {
+    throw Error(ErrorKind::Usage, {"the model is not among those compared", option, "'" + asked + "'",
+                                   fmt::format("one of {}", fmt::join(models, " ")), "add it to --models"});
+  }
+  if (is_bound(spec)) {
+    throw Error(ErrorKind::Usage,
+                {"the model is a bound: it has no warps", option, "'" + asked + "'", "a model that forms warps", ""});
+  }
+  return spec;
+}
+
+void require_owners(const ModelsOptions& options) {
+  for (const auto& [option, owner, wrong] :
+       {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
+        std::tuple{"--segments-model", "--segments", !options.schedule_model.empty() && options.schedule.empty()}}) {
+    if (wrong) {
+      throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
+                                     fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
+    }
+  }
+}
+
+void note_machine(const trace::Trace& trace, const experiment::Resolved& resolved,
+                  const experiment::CompareOptions& compare, const std::vector<std::string>& models) {
+  warn_of_warps(trace, resolved, compare.machine);
+  note_missing_hardware(models, compare.machine);
+  note_unused_hints(models, compare.hints);
+}
 
 std::string read_png(const std::string& path) {
   std::string bytes = read_text_file(path, kMaxImageBytes);
@@ -133,6 +139,12 @@ void ModelsOptions::add_to(CLI::App& command) {
   add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
       "LIST")
       ->allow_extra_args(false);
+  add("--outputs", outputs, "What to compare: model (alone the default), time (memory time), cache, between commas",
+      "LIST");
+  add("--break-even", break_even,
+      "Of memory time: keys, between commas, whose value at break-even is looked for; KEY=LOW..HIGH gives the range",
+      "KEYS")
+      ->allow_extra_args(false);
   command.add_flag("--no-break-even", no_break_even, "Do not solve for the shader cost from which a model pays")
       ->group(kModelsGroup);
   command
@@ -146,7 +158,8 @@ void ModelsOptions::add_to(CLI::App& command) {
 }
 
 void ModelsOptions::require_none() const {
-  for (const auto& [option, is_given] : {std::pair{"--no-break-even", no_break_even},
+  for (const auto& [option, is_given] : {std::pair{"--break-even", !break_even.empty()},
+                                         {"--no-break-even", no_break_even},
                                          {"--no-sensitivity", no_sensitivity},
                                          {"--timeline", !timeline.empty()},
                                          {"--timeline-model", !timeline_model.empty()},
@@ -157,6 +170,23 @@ void ModelsOptions::require_none() const {
                                      "add --models, for example --models plain,ser"});
     }
   }
+}
+
+experiment::MemoryOutputs ModelsOptions::memory_outputs() const {
+  experiment::MemoryOutputs wanted;
+  for (const std::string& word : list_items(outputs.empty() ? "model" : outputs, ',')) {
+    if (word == "model") {
+      wanted.model = true;
+    } else if (word == "cache") {
+      wanted.cache = true;
+    } else if (word == "time") {
+      wanted.time = true;
+    } else {
+      throw Error(ErrorKind::Usage, {"the output is none of this command", "--outputs", "'" + word + "'",
+                                     "model, time, cache, between commas", "see rayreplay run for others"});
+    }
+  }
+  return wanted;
 }
 
 std::vector<std::string> ModelsOptions::listed() const {
@@ -204,15 +234,13 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const trace::Trace& trace = opened.trace();
   const experiment::Settings& settings = opened.settings();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, {"identity"}, {});
-  const experiment::Settings told = common.experiment.read_of(settings, &resolved);
+  const experiment::Settings told = common.experiment.read_of(settings, &resolved, kModelStages);
   const report::Context context{common.path, trace, resolved, {}, true, accelerator.get(), &told};
   if (common.print_config) {
     common.output.write(report::models_toml(told, models));
     return 0;
   }
-  warn_of_warps(trace, resolved, machine);
-  note_missing_hardware(compare.models, machine);
-  note_unused_hints(compare.models, compare.hints);
+  note_machine(trace, resolved, compare, compare.models);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);
