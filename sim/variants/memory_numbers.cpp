@@ -84,7 +84,8 @@ struct Found {
 Found of_model(const Settings& complete, const std::string& key) {
   const std::string name = key.substr(kOfModel.size());
   const std::string text = parameter_of(complete, name);
-  const auto declared = scheduler::SchedulerModels::describe(parse_spec(complete.text(kSchedulerModel)).name).parameters;
+  const auto declared =
+      scheduler::SchedulerModels::describe(parse_spec(complete.text(kSchedulerModel)).name).parameters;
   const auto own = std::ranges::find(declared, name, &Parameter::name);
   if (text.empty() || own == declared.end()) {
     return {};
@@ -209,6 +210,21 @@ std::vector<AskedNumber> parse_numbers(std::string_view list, const std::string&
     numbers.push_back(std::move(one));
   }
   return numbers;
+}
+
+void check_numbers(std::span<const Settings> rows, const std::vector<AskedNumber>& asked) {
+  for (const AskedNumber& one : asked) {
+    if (one.key == kHit) {
+      continue;  // what it costs now, the launch says
+    }
+    if (!one.key.starts_with(kOfModel)) {
+      static_cast<void>(numbers_of(rows.front(), {}, {one}));
+    } else if (std::ranges::none_of(
+                   rows, [&](const Settings& row) { return !of_model(row, one.key).quantity.key.empty(); })) {
+      refuse("no scheduler model of the rows has the parameter", one.key, "a parameter of a model",
+             "see rayreplay describe, with the model's name");
+    }
+  }
 }
 
 std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& facts,

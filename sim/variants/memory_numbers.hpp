@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,10 @@ struct AskedNumber {
 
 /// Items "KEY" and "KEY=LOW..HIGH" between commas.
 [[nodiscard]] std::vector<AskedNumber> parse_numbers(std::string_view list, const std::string& option);
+
+/// The errors that `numbers_of` has for keys, of the rows' complete settings; and Usage for a parameter of scheduler
+/// models that no row's model has.
+void check_numbers(std::span<const Settings> rows, const std::vector<AskedNumber>& asked);
 
 /// What the launch says about its numbers, beside its settings.
 struct NumberFacts {

@@ -70,6 +70,7 @@ class Comparison {
 
   MemoryResult run() {
     make_rows();
+    check_rows();
     run_models();
     for (MemoryRow& row : result_.rows) {
       if (!row.bound) {
@@ -102,6 +103,14 @@ class Comparison {
     const Settings first = settings_of(bench_.asked, wanted_.outputs, result_.rows.front());
     result_.machine = stream_machine(first);
     result_.rays = bench_.open(first).launch().rays;
+  }
+
+  void check_rows() const {
+    std::vector<Settings> settings;
+    for (const MemoryRow& row : result_.rows) {
+      settings.push_back(settings_of(bench_.asked, wanted_.outputs, row));
+    }
+    check_numbers(settings, wanted_.numbers);
   }
 
   /// Models of one packing and order are compared at once, as in a sweep.

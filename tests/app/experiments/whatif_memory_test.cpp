@@ -159,7 +159,8 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
       if (value == row["value"]) {
         continue;
       }
-      const std::string setting = key + "=" + json(value).dump();
+      const bool whole = key.starts_with("machine.");
+      const std::string setting = key + "=" + (whole ? std::to_string(std::llround(value)) : json(value).dump());
       const bool of_model = key.starts_with("scheduler.model:");
       const double plain = run_of(of_model ? Words{} : Words{setting}).at("time_cycles");
       const double ser = run_of({"scheduler.model=ser", setting}).at("time_cycles");
@@ -280,8 +281,10 @@ TEST_F(WhatifMemoryTest, WrongQuestionsAreRefused) {
   refused({"--outputs", "time", "--models", "ser", "--break-even", "cache.l2.bytes"}, "memory time does not depend");
   refused({"--outputs", "time", "--models", "ser", "--break-even", "machine.l1_bytes=1..2"},
           "the range of the key does not fit");
+  refused({"--outputs", "time", "--models", "ser", "--break-even", "scheduler.model:livestate"},
+          "no scheduler model of the rows has the parameter");
   refused({"--outputs", "time", "--break-even", "machine.l1_bytes=12"}, "not of the form LOW..HIGH");
-  refused({"--models", "ser", "--l1", "16KiB"}, "the key has no effect");
+  refused({"--models", "ser", "--l1", "64KiB"}, "the key has no effect");
   refused({"--models", "ser", "--node-order", "depth-first", "--node-order", "treelet"}, "several orders of nodes");
   const Outcome cache = run_command({"cache", trace(), "--timeline", scratch_ / "t"});
   EXPECT_EQ(cache.code, 2);
