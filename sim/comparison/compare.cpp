@@ -114,20 +114,6 @@ std::uint64_t most_rounds(const scheduler::SegmentSchedule& schedule) {
   return most;
 }
 
-/// Mean instructions of a closest-hit call over the launch's calls.
-double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& costs) {
-  double instructions = 0;
-  double calls = 0;
-  for (const simt::CallTally& call : replay.by_call) {
-    if (call.kind == trace::EventKind::ClosestHit) {
-      const auto lanes = static_cast<double>(call.tally.active_lanes);
-      instructions += lanes * costs.calls[call_index(call)].issue;
-      calls += lanes;
-    }
-  }
-  return calls > 0 ? instructions / calls : 0;
-}
-
 /// Instructions that every closest-hit call can lose while each still has a positive cost.
 double most_savings(const simt::ReplayResult& replay, const machine::Costs& costs, double latency_per_issue) {
   double least = kMaxHitInstructions;
@@ -502,6 +488,19 @@ class Comparison {
 };
 
 }  // namespace
+
+double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& costs) {
+  double instructions = 0;
+  double calls = 0;
+  for (const simt::CallTally& call : replay.by_call) {
+    if (call.kind == trace::EventKind::ClosestHit) {
+      const auto lanes = static_cast<double>(call.tally.active_lanes);
+      instructions += lanes * costs.calls[call_index(call)].issue;
+      calls += lanes;
+    }
+  }
+  return calls > 0 ? instructions / calls : 0;
+}
 
 bool too_few_warps(const CompareResult& result, const CompareRow& row) {
   if (row.grouping == Grouping::Bound || row.timing.cycles == 0) {

@@ -99,6 +99,9 @@ inline constexpr double kFewBusy = 0.5;
 /// launches without events.
 [[nodiscard]] bool too_few_warps(const CompareResult& result, const CompareRow& row);
 
+/// Mean instructions of a closest-hit call over the launch's calls; 0 without one.
+[[nodiscard]] double mean_hit_cost(const simt::ReplayResult& replay, const machine::Costs& costs);
+
 /// `start`: the packing of threads at launch.
 [[nodiscard]] CompareResult compare(const trace::Trace& trace, const Resolved& configuration,
                                     const scheduler::WarpAssignment& start, const CompareOptions& options);

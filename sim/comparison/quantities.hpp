@@ -32,6 +32,7 @@ struct Quantity {
   double value = 0;  ///< the present one; of several calls their mean over the launch
   double low = 0, high = 0;
   bool whole = false;
+  double step = 1;         ///< of whole ones: the values are its multiples
   bool ends_only = false;  ///< between low, value and high no other is tried
   bool of_plain = true;    ///< plain's time may depend on it
 

@@ -34,7 +34,7 @@ std::uint64_t seed_of(std::string_view key) {
 /// The value at a share of the way between two: in ratio where both are positive.
 double between(const Quantity& quantity, double a, double b, double share) {
   const double value = a > 0 && b > 0 ? a * std::pow(b / a, share) : a + (b - a) * share;
-  return quantity.whole ? std::round(value) : value;
+  return quantity.whole ? std::round(value / quantity.step) * quantity.step : value;
 }
 
 class Judge {
@@ -172,11 +172,11 @@ class Judge {
     double inner_weight = std::abs(std::log(bracket.inner.speed_up));
     double outer_weight = std::abs(std::log(bracket.outer.speed_up));
     int stayed = 0;
-    const int steps = options_.noisy ? kNoisySteps : kMaxBracketSteps;
+    const int steps = options_.noisy ? options_.noisy_steps : kMaxBracketSteps;
     for (int step = 0; step < steps; ++step) {
       const double width = std::abs(bracket.outer.value - bracket.inner.value);
       const double largest = std::max(bracket.outer.value, bracket.inner.value);
-      if (width <= kSignWithin * largest || (quantity.whole && width <= 1)) {
+      if (width <= kSignWithin * largest || (quantity.whole && width <= quantity.step)) {
         return;
       }
       constexpr double kMargin = 0.02;

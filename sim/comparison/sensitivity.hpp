@@ -3,11 +3,12 @@
 // Contract: `speed_up` gives plain's time divided by the model's for any values of the quantities (quantities.hpp). The
 // *sign* of a speed-up is whether it exceeds 1 (by 10^-9). Each quantity with a range is varied alone: at the ends of
 // its range, and halfway to them (in ratio) where the range is wider than kWideRange. A change of sign on the way from
-// the present value is narrowed to kSignWithin of the value, or by kNoisySteps where the speed-up scatters. Then all
-// assumed quantities are varied together: at the two corners that the single points show to be worst and best, and at a
-// Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by key. A verdict
-// `Pays` or `DoesNotPay` says that all these times agree. Changes of sign between timed points, or back and forth, are
-// missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic. Source: rayreplay.
+// the present value is narrowed to kSignWithin of the value, or by `noisy_steps` halvings where the speed-up scatters.
+// Then all assumed quantities are varied together: at the two corners that the single points show to be worst and best,
+// and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by key. A
+// verdict `Pays` or `DoesNotPay` says that all these times agree. Changes of sign between timed points, or back and
+// forth, are missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic. Source:
+// rayreplay.
 #pragma once
 
 #include <cstdint>
@@ -66,14 +67,16 @@ struct Verdict {
 
 using SpeedUpAt = std::function<double(std::span<const double> values)>;
 
+inline constexpr int kNoisySteps = 2;
+
 struct SensitivityOptions {
   std::uint32_t samples = 32;  ///< of the hypercube
   bool noisy = false;          ///< the speed-up scatters, and takes longer: fewer points
+  int noisy_steps = kNoisySteps;
 };
 
 inline constexpr double kWideRange = 10;     ///< a wider range gets points inside
 inline constexpr double kSignWithin = 0.01;  ///< of the value
-inline constexpr int kNoisySteps = 2;
 inline constexpr std::uint32_t kNoisySamples = 4;
 inline constexpr int kMaxAtOnce = 8;
 

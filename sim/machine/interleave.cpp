@@ -97,6 +97,9 @@ void check_call(const InterleaveCall& call) {
     check_rates(call.machine);
   }
   check_delays(call);
+  if (options.history != nullptr && !options.work) {
+    wrong("a history needs memory time", "no work", "options.work");
+  }
   if (call.dispatcher.items() != call.source.items()) {
     wrong("the work plan has another number of items than the source of streams",
           fmt::format("{} items", call.dispatcher.items()), fmt::format("{}", call.source.items()));

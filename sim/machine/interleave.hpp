@@ -69,6 +69,7 @@
 #include "base/progress.hpp"
 #include "sim/machine/dispatcher.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/machine/time_history.hpp"
 #include "sim/machine/work_distribution.hpp"
 #include "sim/memory/streams/warp_source.hpp"
 
@@ -87,6 +88,7 @@ struct InterleaveOptions {
   std::span<const std::uint32_t> start_delay{};
   bool cycles = false;                     ///< blocks carry cycles
   memory::InstructionSink* raw = nullptr;  ///< the source must keep raw instructions
+  TimeHistory* history = nullptr;          ///< with `work`: finished with the result; null: not wanted
   Progress* progress = nullptr;
 };
 

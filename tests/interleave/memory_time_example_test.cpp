@@ -137,6 +137,46 @@ TEST_F(MemoryTimeExample, EveryAccess) {
                                                                                                     << rows_text(made);
 }
 
+/// Windows of one cycle each: the launch is short.
+TEST_F(MemoryTimeExample, EveryMissOverTime) {
+  TimeHistory history(machine_.sms);
+  options_.history = &history;
+  const test::Played told = test::play(source_, *dispatch_schedule(schedule_, machine_, 0), machine_, options_);
+  ASSERT_EQ(history.window_cycles(), 1U);
+  ASSERT_EQ(history.windows().size(), told.result.cycles);
+  std::vector<std::vector<HistoryWindow>> expected(machine_.sms, std::vector<HistoryWindow>(told.result.cycles));
+  std::uint64_t misses = 0;
+  for (const auto& row : said("| cycle | SM | warp | instruction | line | served by | completes | why |")) {
+    std::vector<HistoryWindow>& sm = expected[std::stoul(row[1])];
+    const std::size_t cycle = std::stoul(row[0]);
+    const bool memory = row[5] == "memory";
+    sm[cycle].accesses += row[5] == "store" ? 0U : 1U;
+    if (memory || row[5] == "L2") {
+      ++misses;
+      ++sm[cycle].l1_misses;
+      sm[cycle].l2_misses += memory ? 1U : 0U;
+      for (std::size_t held = cycle; held < std::stoul(row[6]); ++held) {
+        ++sm[held].miss_cycles;
+      }
+    }
+  }
+  EXPECT_EQ(misses, 10U);
+  for (const auto& span : spans_) {
+    for (std::uint64_t cycle = span.from; cycle < span.to; ++cycle) {
+      ++expected[span.sm][cycle].warp_cycles;
+    }
+  }
+  for (std::size_t sm = 0; sm < expected.size(); ++sm) {
+    for (std::size_t cycle = 0; cycle < expected[sm].size(); ++cycle) {
+      EXPECT_TRUE(history.of_sms()[sm][cycle] == expected[sm][cycle]) << "SM " << sm << ", cycle " << cycle;
+    }
+  }
+  // The second miss of cycle 8 waits for the L2 until 10, and finds the sector on its way from memory.
+  EXPECT_EQ(history.windows()[8].l2_bytes, 32U);
+  EXPECT_EQ(history.windows()[10].l2_bytes, 32U);
+  EXPECT_EQ(history.windows()[8].dram_bytes, 32U);
+}
+
 TEST_F(MemoryTimeExample, EveryWait) {
   std::stable_sort(spans_.begin(), spans_.end(), [](const auto& a, const auto& b) { return a.item < b.item; });
   Rows made;

@@ -22,6 +22,7 @@
 #include "app/report/cache/cache_table.hpp"
 #include "app/report/charts/heatmap.hpp"
 #include "app/report/export/output_folder.hpp"
+#include "app/report/memory/memory_timeline.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -70,6 +71,7 @@ struct CacheArguments {
   bool evictions = false;
   bool guess_labels = false;
   bool groups = false;
+  std::string timeline;
   std::string exported;
   bool export_text = false;
   std::string report;
@@ -238,9 +240,11 @@ struct Outputs {
 Outputs check_outputs(const CacheArguments& options, const Settings& settings) {
   Outputs outputs{pictures::parse_colormap(options.colormap), elements_path(options)};
   require_file_name(outputs.elements, "--elements");
+  require_file_name(options.timeline, "--timeline");
   require_distinct({{"--output", options.output.path},
                     {"--report", options.report},
                     {"--elements", outputs.elements},
+                    {"--timeline", options.timeline},
                     {"--export", options.exported}},
                    options.experiment.inputs(options.path, settings));
   if (options.exported == "-" && options.output.path == "-") {
@@ -248,7 +252,7 @@ Outputs check_outputs(const CacheArguments& options, const Settings& settings) {
                                    "--export and --output", "'-'", "a file for one of them", "add --output FILE"});
   }
   options.output.check();
-  for (const std::string& file : {outputs.elements, options.exported}) {
+  for (const std::string& file : {outputs.elements, options.timeline, options.exported}) {
     if (!file.empty() && file != "-") {
       OutputOption{file, options.output.force}.check();
     }
@@ -271,10 +275,15 @@ void write(const CacheArguments& options, const Outputs& outputs, const report::
   if (!options.report.empty()) {
     report::write_cache_report({options.report, options.output.force, outputs.colormap}, context);
   }
+  if (!options.timeline.empty()) {
+    report::write_memory_timeline(options.timeline, options.output.force, *context.history, context.result.machine,
+                                  parse_spec(context.result.model).name);
+  }
   options.output.write_result({[&] { return report::cache_text(context); },
                                [&] { return report::cache_csv_rows(context); },
                                [&] { return report::cache_json(context); }});
   for (const auto& [what, path] : {std::pair{"elements", outputs.elements}, std::pair{"memory trace", options.exported},
+                                   std::pair{"timeline", options.timeline},
                                    std::pair{"report", options.report.empty() ? "" : options.report + "/index.html"}}) {
     if (!path.empty()) {
       console::tell("wrote the {} {}", what, path);
@@ -293,6 +302,9 @@ void require_imported_options(const CacheArguments& options) {
     throw Error(ErrorKind::Usage, {"the option does not apply to an imported memory trace", option,
                                    "'" + options.path + "'", "a trace of a launch (.rrt)", "leave it out"});
   };
+  if (!options.timeline.empty()) {
+    refuse("--timeline");
+  }
   for (const auto& [option, key] : options.experiment.given_keys()) {
     if (!is_of_imported(*experiment::find_parameter(key))) {
       refuse(option == "--set" ? option + " " + key : option);
@@ -404,6 +416,10 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
       return exported.get();
     };
   }
+  std::optional<machine::TimeHistory> history;
+  if (experiment::has_memory_time(settings) && !(given.timeline.empty() && given.report.empty())) {
+    options.interleaving.history = &history.emplace(experiment::stream_machine(settings).sms);
+  }
   const CacheResult result = experiment::analyse_caches(bench, experiment, options);
   if (exported != nullptr) {
     exported->commit();
@@ -417,7 +433,9 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
       given.groups
           ? report::group_elements(sums, built->bvh, trace, trace.launches[resolved.launch], result.allocations)
           : std::vector<report::ElementGroup>();
-  write(given, outputs, {given.path, result, told, &context, context.stages(), launches, groups}, elements.get());
+  write(given, outputs,
+        {given.path, result, told, &context, context.stages(), launches, groups, history ? &*history : nullptr},
+        elements.get());
   return 0;
 }
 
@@ -446,6 +464,11 @@ int act(const CacheArguments& given) {
   }
   experiment::require_regrouping(settings, false);
   require_known_trace(given.path);
+  if (!given.timeline.empty() && !experiment::has_memory_time(settings)) {
+    throw Error(ErrorKind::Usage,
+                {"the timeline is of memory time", "--timeline", "'" + settings.text("schedule.time") + "'",
+                 "--time memory beside it", "add --time memory"});
+  }
   return run_launch(given, outputs, settings, options, histograms.launches);
 }
 
@@ -474,6 +497,8 @@ void declare(CLI::App& command, CacheArguments& options) {
           "--guess-labels", options.guess_labels,
           "Memory traces: guess the kind of data of allocations without a label (kind 'other') from their traffic")
       ->group("Input");
+  add_plain(command, "--timeline", options.timeline, "FILE",
+            "Also write a Perfetto trace of memory time: misses, outstanding misses, bandwidth, warps", "Output");
   CLI::Option* exported =
       add_plain(command, "--export", options.exported, "FILE",
                 "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)", "Output");

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
-#include "app/commands/experiments/whatif_models.hpp"
+#include "app/commands/experiments/whatif_memory.hpp"
 #include "app/commands/options/opened_trace.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
@@ -35,7 +35,9 @@ constexpr std::uint64_t kMaxPublishedBytes = 1U << 20U;
 constexpr const char* kPacking = "packing";
 constexpr const char* kModel = "scheduler.model";
 constexpr const char* kIdentity = "identity";
-constexpr const char* kStages = "assignment, simt, model";
+constexpr const char* kNodeOrder = "bvh.node_order";
+constexpr const char* kOutputs = "outputs";
+constexpr const char* kMemoryStages = "structure, assignment, simt, model, regrouping, stream, cache, traffic, time";
 
 /// The settings that affect the table of packings.
 bool is_of_packings(const ExperimentParameter& parameter) {
@@ -66,8 +68,22 @@ std::string whatif_text(const report::Context& context, const experiment::WhatIf
          (published ? published_text(context, result, *published) : std::string());
 }
 
+/// Keys that matter in memory alone. Unknown keys are refused elsewhere.
+void require_outputs_read(const WhatifArguments& options) {
+  static const experiment::StageMask kRead =
+      experiment::stages_named(kModelStages) | experiment::bit(experiment::stage("structure"));
+  for (const auto& [flag, key] : options.experiment.given_keys()) {
+    const ExperimentParameter* parameter = experiment::find_parameter(key);
+    if (parameter != nullptr && !experiment::is_read(*parameter, kRead)) {
+      throw Error(ErrorKind::Usage, {"the key has no effect", flag == "--set" ? flag + " " + key : flag, "",
+                                     "--outputs with time or cache beside it", "add --outputs time,cache"});
+    }
+  }
+}
+
 /// Flags that only apply to models. Unknown keys are refused elsewhere.
 void require_of_packings(const WhatifArguments& options) {
+  require_outputs_read(options);
   for (const auto& [flag, key] : options.experiment.given_keys()) {
     const ExperimentParameter* parameter = experiment::find_parameter(key);
     if (parameter != nullptr && !is_of_packings(*parameter)) {
@@ -82,7 +98,7 @@ void require_of_packings(const WhatifArguments& options) {
 void require_structure_read(const WhatifArguments& options, const Settings& asked) {
   constexpr const char* kReplaySteps = "scheduler.replay_steps";
   for (const auto& [flag, key] : options.experiment.given_keys()) {
-    if (!experiment::is_read(*experiment::find_parameter(key), experiment::stages_named(kStages)) &&
+    if (!experiment::is_read(*experiment::find_parameter(key), experiment::stages_named(kModelStages)) &&
         !asked.flag(kReplaySteps)) {
       throw Error(ErrorKind::Usage, {"the key has no effect", flag == "--set" ? flag + " " + key : flag, "",
                                      std::string(kReplaySteps) + " beside it: visits of rays in the structure",
@@ -116,6 +132,19 @@ void take_model(const WhatifArguments& options, Settings& asked, std::vector<std
   }
 }
 
+/// Several orders of nodes are compared in memory alone.
+void set_node_order(const WhatifArguments& options, Settings& asked) {
+  const std::vector<std::string>& given = options.experiment.given_variants(kNodeOrder);
+  const char* const flag = "--node-order";
+  if (given.size() > 1) {
+    throw Error(ErrorKind::Usage, {"several orders of nodes are compared in memory", flag, "",
+                                   "--outputs with time or cache beside them", "add --outputs time,cache"});
+  }
+  if (!given.empty()) {
+    asked.set(kNodeOrder, given.front(), flag);
+  }
+}
+
 /// `packings`: specs to compare; empty: all of them.
 int compare_packings(const WhatifArguments& options, const Settings& settings,
                      const std::vector<std::string>& packings) {
@@ -142,7 +171,7 @@ int compare_packings(const WhatifArguments& options, const Settings& settings,
   OpenedTrace opened(options.path, settings, accelerator.get());
   const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, packings, options.swizzles);
-  Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved), is_of_packings);
+  Settings told = experiment::of_keys(options.experiment.read_of(settings, &resolved, kModelStages), is_of_packings);
   told.set(kPacking, packings.size() == 1 ? packings.front() : kIdentity, "");
   if (options.print_config) {
     options.output.write(report::whatif_toml(told, packings, options.swizzles));
@@ -178,10 +207,47 @@ int compare_packings(const WhatifArguments& options, const Settings& settings,
   return 0;
 }
 
+/// Options that are about packings.
+void require_none_of_packings(const WhatifArguments& options, const char* beside) {
+  for (const auto& [option, given] : {std::pair{"--swizzle", !options.swizzles.empty()},
+                                      std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
+    if (given) {
+      throw Error(ErrorKind::Usage, {fmt::format("the option does not go with {}", beside), option, "",
+                                     "scheduler models, or packings", "use two runs"});
+    }
+  }
+}
+
+/// A repeated flag's specs, or the one that the settings have.
+std::vector<std::string> variants_or_set(const WhatifArguments& options, const char* key, const Settings& asked) {
+  std::vector<std::string> specs = options.experiment.variants(key, asked);
+  if (specs.empty()) {
+    specs.push_back(experiment::complete(asked, experiment::NamedInput::Elsewhere).text(key));
+  }
+  return specs;
+}
+
+int act_in_memory(const WhatifArguments& options, std::vector<std::string> models) {
+  require_none_of_packings(options, "--outputs");
+  Settings asked = options.experiment.asked(options.path);
+  take_model(options, asked, models);
+  asked = experiment::of_keys(asked, [&options](const ExperimentParameter& parameter) {
+    const std::string& key = parameter.declared.name;
+    return (options.experiment.reads(parameter) || key == "trace" || key == "workload") && key != kModel &&
+           key != kOutputs;
+  });
+  const MemoryVariants variants{experiment::resolve_models(models), variants_or_set(options, kPacking, asked),
+                                variants_or_set(options, kNodeOrder, asked)};
+  return compare_in_memory(options, options.models, std::move(asked), variants);
+}
+
 int act(const WhatifArguments& options) {
   std::vector<std::string> models = options.models.listed();
   const std::vector<std::string>& flagged = options.experiment.given_variants(kModel);
   models.insert(models.end(), flagged.begin(), flagged.end());
+  if (const experiment::MemoryOutputs outputs = options.models.memory_outputs(); outputs.cache || outputs.time) {
+    return act_in_memory(options, std::move(models));
+  }
   if (models.empty() && !may_set_model(options)) {
     require_of_packings(options);  // before errors of these options' values
   }
@@ -191,6 +257,7 @@ int act(const WhatifArguments& options) {
     require_of_packings(options);
   }
   std::vector<std::string> packings = options.experiment.variants(kPacking, asked);
+  set_node_order(options, asked);
   if (models.empty()) {
     const Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
     if (packings.empty() && settings.text(kPacking) != kIdentity) {
@@ -198,14 +265,12 @@ int act(const WhatifArguments& options) {
     }
     return compare_packings(options, settings, packings);
   }
-  for (const auto& [option, given] :
-       {std::pair{"several --packing", packings.size() > 1}, std::pair{"--swizzle", !options.swizzles.empty()},
-        std::pair{"--compare, which is about packings", !options.compare.empty()}}) {
-    if (given) {
-      throw Error(ErrorKind::Usage, {"the option does not go with --models", option, "",
-                                     "scheduler models, or packings", "use two runs"});
-    }
+  if (packings.size() > 1) {
+    throw Error(ErrorKind::Usage, {"the option does not go with --models", "several --packing", "",
+                                   "scheduler models, or packings", "use two runs, or add --outputs time"});
   }
+  require_none_of_packings(options, "--models");
+  require_outputs_read(options);
   require_structure_read(options, asked);
   if (!packings.empty()) {
     asked.set(kPacking, packings.front(), experiment::find_parameter(kPacking)->flag);
@@ -216,8 +281,9 @@ int act(const WhatifArguments& options) {
 
 void declare(CLI::App& command, WhatifArguments& options) {
   add_trace_file(command, options.path)->required();
-  TakenKeys taken{kStages};
-  taken.variants = {{kPacking, "all of them"}, {kModel, "none"}};
+  TakenKeys taken{kMemoryStages};
+  taken.without = {"scheduler.file"};
+  taken.variants = {{kPacking, "all of them"}, {kModel, "none"}, {kNodeOrder, "one"}};
   options.experiment.add_to(command, std::move(taken));
   add_plain(command, "--swizzle", options.swizzles, "FILE",
             "Swizzle file of your own to try beside packings, may be repeated", "Warps")

@@ -22,6 +22,7 @@
 #include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
+#include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "sim/comparison/model_list.hpp"
 #include "sim/engine/stage_settings.hpp"
@@ -37,42 +38,6 @@ constexpr std::string_view kReordering = "ser";
 
 bool is_bound(const std::string& spec) {
   return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
-}
-
-/// A file of one model's warps, and the option that names the model.
-struct ModelFile {
-  const char* option;
-  const std::string* path;
-  const char* model_option;
-  const std::string* model;  ///< "": the last one that was asked for and has warps
-};
-
-/// The resolved spec of the model whose warps the file gets; "": there is no file.
-std::string detailed_model(const ModelFile& file, const std::vector<std::string>& named,
-                           const std::vector<std::string>& models) {
-  if (file.path->empty()) {
-    return "";
-  }
-  if (file.model->empty()) {
-    const auto last = std::find_if_not(named.rbegin(), named.rend(), is_bound);
-    if (last == named.rend()) {
-      throw Error(ErrorKind::Usage,
-                  {"no model that was asked for has warps", file.option, fmt::format("{}", fmt::join(named, " ")),
-                   "a model that forms warps",
-                   fmt::format("add one to --models, or take the baseline: {} plain", file.model_option)});
-    }
-    return scheduler::SchedulerModels::create(*last).spec;
-  }
-  const std::string spec = scheduler::SchedulerModels::create(*file.model).spec;
-  if (std::find(models.begin(), models.end(), spec) == models.end()) {
-    throw Error(ErrorKind::Usage, {"the model is not among those compared", file.model_option, "'" + *file.model + "'",
-                                   fmt::format("one of {}", fmt::join(models, " ")), "add it to --models"});
-  }
-  if (is_bound(spec)) {
-    throw Error(ErrorKind::Usage, {"the model is a bound: it has no warps", file.model_option, "'" + *file.model + "'",
-                                   "a model that forms warps", "name another one of --models"});
-  }
-  return spec;
 }
 
 void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
@@ -112,18 +77,6 @@ void note_unused_hints(const std::vector<std::string>& models, const scheduler::
   }
 }
 
-/// Options whose target was not requested.
-void require_owners(const ModelsOptions& options) {
-  for (const auto& [option, owner, wrong] :
-       {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
-        std::tuple{"--segments-model", "--segments", !options.schedule_model.empty() && options.schedule.empty()}}) {
-    if (wrong) {
-      throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
-                                     fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
-    }
-  }
-}
-
 /// Users who recorded SMs expect these to be used.
 void note_unused_sms(const experiment::CompareResult& result, const trace::Launch& launch) {
   for (const experiment::CompareRow& row : result.rows) {
@@ -137,6 +90,51 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
 }
 
 }  // namespace
+
+std::string detailed_model(const ModelFile& file, const std::vector<std::string>& named,
+                           const std::vector<std::string>& models) {
+  if (file.path->empty()) {
+    return "";
+  }
+  if (file.model->empty()) {
+    const auto last = std::find_if_not(named.rbegin(), named.rend(), is_bound);
+    if (last == named.rend()) {
+      throw Error(ErrorKind::Usage,
+                  {"no model that was asked for has warps", file.option, fmt::format("{}", fmt::join(named, " ")),
+                   "a model that forms warps",
+                   fmt::format("add one to --models, or take the baseline: {} plain", file.model_option)});
+    }
+    return scheduler::SchedulerModels::create(*last).spec;
+  }
+  const std::string spec = scheduler::SchedulerModels::create(*file.model).spec;
+  if (std::find(models.begin(), models.end(), spec) == models.end()) {
+    throw Error(ErrorKind::Usage, {"the model is not among those compared", file.model_option, "'" + *file.model + "'",
+                                   fmt::format("one of {}", fmt::join(models, " ")), "add it to --models"});
+  }
+  if (is_bound(spec)) {
+    throw Error(ErrorKind::Usage, {"the model is a bound: it has no warps", file.model_option, "'" + *file.model + "'",
+                                   "a model that forms warps", "name another one of --models"});
+  }
+  return spec;
+}
+
+void require_owners(const ModelsOptions& options) {
+  for (const auto& [option, owner, wrong] :
+       {std::tuple{"--timeline-model", "--timeline", !options.timeline_model.empty() && options.timeline.empty()},
+        std::tuple{"--segments-model", "--segments", !options.schedule_model.empty() && options.schedule.empty()}}) {
+    if (wrong) {
+      throw Error(ErrorKind::Usage, {"the option has nothing to act on", option, "",
+                                     fmt::format("{} FILE beside it", owner), fmt::format("add {} FILE", owner)});
+    }
+  }
+}
+
+void note_machine(const trace::Trace& trace, const experiment::Resolved& resolved,
+                  const experiment::CompareOptions& compare, const std::vector<std::string>& models) {
+  warn_of_warps(trace, resolved, compare.machine);
+  note_missing_hardware(models, compare.machine);
+  note_unused_hints(models, compare.hints);
+}
 
 std::string read_png(const std::string& path) {
   std::string bytes = read_text_file(path, kMaxImageBytes);
@@ -153,6 +151,12 @@ void ModelsOptions::add_to(CLI::App& command) {
   add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
       "LIST")
       ->allow_extra_args(false);
+  add("--outputs", outputs, "What to compare: model (alone the default), time (memory time), cache, between commas",
+      "LIST");
+  add("--break-even", break_even,
+      "Of memory time: keys, between commas, whose value at break-even is looked for; KEY=LOW..HIGH gives the range",
+      "KEYS")
+      ->allow_extra_args(false);
   command.add_flag("--no-break-even", no_break_even, "Do not solve for the shader cost from which a model pays")
       ->group(kModelsGroup);
   command
@@ -166,7 +170,8 @@ void ModelsOptions::add_to(CLI::App& command) {
 }
 
 void ModelsOptions::require_none() const {
-  for (const auto& [option, is_given] : {std::pair{"--no-break-even", no_break_even},
+  for (const auto& [option, is_given] : {std::pair{"--break-even", !break_even.empty()},
+                                         {"--no-break-even", no_break_even},
                                          {"--no-sensitivity", no_sensitivity},
                                          {"--timeline", !timeline.empty()},
                                          {"--timeline-model", !timeline_model.empty()},
@@ -177,6 +182,23 @@ void ModelsOptions::require_none() const {
                                      "add --models, for example --models plain,ser"});
     }
   }
+}
+
+experiment::MemoryOutputs ModelsOptions::memory_outputs() const {
+  experiment::MemoryOutputs wanted;
+  for (const std::string& word : list_items(outputs.empty() ? "model" : outputs, ',')) {
+    if (word == "model") {
+      wanted.model = true;
+    } else if (word == "cache") {
+      wanted.cache = true;
+    } else if (word == "time") {
+      wanted.time = true;
+    } else {
+      throw Error(ErrorKind::Usage, {"the output is none of this command", "--outputs", "'" + word + "'",
+                                     "model, time, cache, between commas", "see rayreplay run for others"});
+    }
+  }
+  return wanted;
 }
 
 std::vector<std::string> ModelsOptions::listed() const {
@@ -227,15 +249,13 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const trace::Trace& trace = opened.trace();
   const experiment::Settings& settings = opened.settings();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true, {"identity"}, {});
-  const experiment::Settings told = common.experiment.read_of(settings, &resolved);
+  const experiment::Settings told = common.experiment.read_of(settings, &resolved, kModelStages);
   const report::Context context{common.path, trace, resolved, {}, true, accelerator.get(), &told};
   if (common.print_config) {
     common.output.write(report::models_toml(told, models));
     return 0;
   }
-  warn_of_warps(trace, resolved, machine);
-  note_missing_hardware(compare.models, machine);
-  note_unused_hints(compare.models, compare.hints);
+  note_machine(trace, resolved, compare, compare.models);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);

@@ -13,8 +13,13 @@
 #include "app/commands/options/device_option.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/commands/options/settings_options.hpp"
+#include "sim/comparison/compare.hpp"
+#include "sim/variants/memory_variants.hpp"
 
 namespace rayreplay::app {
+
+/// Stages that the comparison of models reads.
+inline constexpr const char* kModelStages = "assignment, simt, model";
 
 class ModelsOptions {
  public:
@@ -23,7 +28,11 @@ class ModelsOptions {
   [[nodiscard]] std::vector<std::string> listed() const;
   /// Usage for options that only apply to models.
   void require_none() const;
+  /// Words of --outputs; without the option `model` alone. Usage for others.
+  [[nodiscard]] experiment::MemoryOutputs memory_outputs() const;
 
+  std::string outputs;
+  std::vector<std::string> break_even;
   std::string timeline;
   std::string timeline_model;
   std::string schedule;
@@ -50,6 +59,26 @@ struct WhatIfCommon {
 /// `named`: the specs that were asked for.
 int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& named);
+
+/// Usage for options whose target was not requested.
+void require_owners(const ModelsOptions& options);
+
+/// A file of one model's warps, and the option that names the model.
+struct ModelFile {
+  const char* option;
+  const std::string* path;
+  const char* model_option;
+  const std::string* model;  ///< "": the last one that was asked for and has warps
+};
+
+/// The resolved spec of the model whose warps the file gets; "": there is no file. Usage for a model that is not among
+/// `models`, or is a bound. `named`: the specs that were asked for.
+[[nodiscard]] std::string detailed_model(const ModelFile& file, const std::vector<std::string>& named,
+                                         const std::vector<std::string>& models);
+
+/// Notes on warps of another size than the machine's, hardware that it lacks, and hints that no model names.
+void note_machine(const trace::Trace& trace, const experiment::Resolved& resolved,
+                  const experiment::CompareOptions& compare, const std::vector<std::string>& models);
 
 /// Bytes of a picture file. Input unless it is a PNG file.
 [[nodiscard]] std::string read_png(const std::string& path);

@@ -1,9 +1,11 @@
 // A trace that a command has read, as an Experiment, which the functions of the stages take (sim/engine/stages/).
 //
 // Contract: the constructor reads and checks the trace (Input names the fault of the file). `settings` are complete; a
-// command may change them before `open`. Nothing is stored: results are kept while they are in use.
+// command may change them before `open`. Nothing is stored: results are kept while they are in use, and beyond that up
+// to `kept_bytes`.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,12 +19,13 @@ namespace rayreplay::app {
 
 class OpenedTrace {
  public:
-  OpenedTrace(std::string path, experiment::Settings settings, Accelerator* accelerator)
+  OpenedTrace(std::string path, experiment::Settings settings, Accelerator* accelerator, std::uint64_t kept_bytes = 0)
       : path_(std::move(path)),
         settings_(std::move(settings)),
         data_(load_input(path_)),
         accelerator_(accelerator),
-        progress_(console::make_progress()) {}
+        progress_(console::make_progress()),
+        evaluator_({nullptr, kept_bytes}) {}
 
   [[nodiscard]] const trace::Trace& trace() const {
     return data_->trace;
@@ -36,8 +39,16 @@ class OpenedTrace {
   [[nodiscard]] experiment::Workbench bench() {
     return evaluator_.workbench(accelerator_, progress_.get());
   }
+  /// On the processor and without progress: for several at once.
+  [[nodiscard]] experiment::Workbench bench_alone() {
+    return evaluator_.workbench(nullptr, nullptr);
+  }
   [[nodiscard]] experiment::Experiment open() const {
-    return experiment::Evaluator::open(settings_, data_, path_);
+    return open(settings_);
+  }
+  /// With other complete settings, which must outlive the experiment.
+  [[nodiscard]] experiment::Experiment open(const experiment::Settings& complete) const {
+    return experiment::Evaluator::open(complete, data_, path_);
   }
 
  private:
@@ -46,7 +57,7 @@ class OpenedTrace {
   std::shared_ptr<const experiment::InputData> data_;
   Accelerator* accelerator_;
   std::unique_ptr<Progress> progress_;
-  experiment::Evaluator evaluator_{{nullptr, 0}};
+  experiment::Evaluator evaluator_;
 };
 
 }  // namespace rayreplay::app

@@ -244,8 +244,10 @@ bool SettingsOptions::reads(const ExperimentParameter& parameter, experiment::St
   return (experiment::is_read(parameter, stages) || has(taken_.also, key)) && !has(taken_.without, key);
 }
 
-Settings SettingsOptions::read_of(const Settings& settings, const experiment::Resolved* resolved) const {
-  const experiment::StageMask on = stages_ | conditional_of(stages_, [&settings](const std::string& key) {
+Settings SettingsOptions::read_of(const Settings& settings, const experiment::Resolved* resolved,
+                                  const std::string& stages) const {
+  const experiment::StageMask mask = stages.empty() ? stages_ : experiment::stages_named(stages);
+  const experiment::StageMask on = mask | conditional_of(mask, [&settings](const std::string& key) {
                                      return experiment::is_switched_on(settings, key);
                                    });
   Settings read =

@@ -58,9 +58,11 @@ class SettingsOptions {
   [[nodiscard]] bool reads(const experiment::ExperimentParameter& parameter) const {
     return reads(parameter, stages_ | conditional_);
   }
-  /// The command's part of `settings`, with values that the trace decided: a result's provenance.
+  /// The command's part of `settings`, with values that the trace decided: a result's provenance. `stages`: those of
+  /// this call, if not all of the command.
   [[nodiscard]] experiment::Settings read_of(const experiment::Settings& settings,
-                                             const experiment::Resolved* resolved = nullptr) const;
+                                             const experiment::Resolved* resolved = nullptr,
+                                             const std::string& stages = "") const;
   /// Input files: the trace, --config, and those that settings name. For `require_distinct`.
   [[nodiscard]] std::vector<NamedPath> inputs(const std::string& trace_file,
                                               const experiment::Settings& settings) const;

@@ -16,6 +16,7 @@
 #include "app/report/cache/cache_histograms.hpp"
 #include "app/report/cache/cache_pictures.hpp"
 #include "app/report/cache/cache_table.hpp"
+#include "app/report/memory/memory_timeline.hpp"
 #include "base/count_text.hpp"
 
 namespace rayreplay::report {
@@ -160,24 +161,6 @@ void add_windows(std::vector<Chart>& charts, const CacheResult& result) {
   add_chart(charts, std::move(traffic), {.whole_x = true});
 }
 
-/// The columns that have one of these keys.
-output::Table only(const output::Table& table, std::span<const std::string_view> keys) {
-  std::vector<std::size_t> places;
-  output::Table result;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (std::ranges::find(keys, table.columns[i].key) != keys.end()) {
-      places.push_back(i);
-      result.columns.push_back(table.columns[i]);
-      result.columns.back().detail = false;
-    }
-  }
-  for (const auto& row : table.rows) {
-    result.rows.emplace_back();
-    std::ranges::transform(places, std::back_inserter(result.rows.back()), [&row](std::size_t i) { return row[i]; });
-  }
-  return result;
-}
-
 /// Hits and classes of misses of each kind of data, as shares of the level's accesses.
 BarPlot kinds_chart(const CacheResult& result) {
   BarPlot chart{.title = "Hits and misses by kind of data",
@@ -262,8 +245,8 @@ std::string to_html(const CachePage& page) {
   data["scheduled"] = result.scheduled;
   data["facts"] = page_facts(facts_of(page.context));
   const output::Table rows = for_people(cache_rows(result));
-  data["rates"] = page_table(only(rows, kRateKeys), "hit_rate");
-  data["misses"] = page_table(only(rows, kMissKeys));
+  data["rates"] = page_table(output::only(rows, kRateKeys), "hit_rate");
+  data["misses"] = page_table(output::only(rows, kMissKeys));
   std::istringstream sentences(cache_sentences(result));
   for (std::string line; std::getline(sentences, line);) {
     data["sentences"].push_back(line);
@@ -278,6 +261,9 @@ std::string to_html(const CachePage& page) {
   for (std::vector<Chart> more :
        {histogram_charts(parts), eviction_charts(result), group_charts(page.context.groups)}) {
     std::ranges::move(more, std::back_inserter(charts));
+  }
+  if (page.context.history != nullptr) {
+    std::ranges::move(history_charts({{"", page.context.history}}, result.machine), std::back_inserter(charts));
   }
   data["charts"] = page_charts(charts);
   data["drawn"] = page_figures(page.pictures);

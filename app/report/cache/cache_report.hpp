@@ -20,6 +20,7 @@
 #include "app/report/export/output_folder.hpp"
 #include "base/accelerator.hpp"
 #include "sim/caching/cache.hpp"
+#include "sim/machine/time_history.hpp"
 #include "sim/settings/settings.hpp"
 
 namespace rayreplay::report {
@@ -27,11 +28,12 @@ namespace rayreplay::report {
 struct CacheContext {
   std::string trace_file;
   const experiment::CacheResult& result;
-  const experiment::Settings& settings;     ///< all that affect the result, resolved
-  const Context* launch = nullptr;          ///< of a captured launch; null: an imported memory trace
-  std::vector<StageRecord> stages{};        ///< device of each stage
-  std::vector<LaunchDistances> launches{};  ///< histograms by launch; empty unless wanted
-  std::vector<ElementGroup> groups{};       ///< hit rates by the elements' place; empty unless wanted
+  const experiment::Settings& settings;           ///< all that affect the result, resolved
+  const Context* launch = nullptr;                ///< of a captured launch; null: an imported memory trace
+  std::vector<StageRecord> stages{};              ///< device of each stage
+  std::vector<LaunchDistances> launches{};        ///< histograms by launch; empty unless wanted
+  std::vector<ElementGroup> groups{};             ///< hit rates by the elements' place; empty unless wanted
+  const machine::TimeHistory* history = nullptr;  ///< of memory time; null: none
 };
 
 [[nodiscard]] std::string cache_text(const CacheContext& context);

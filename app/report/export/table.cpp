@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -161,6 +162,23 @@ std::string cell_text(const Cell& cell, const Column& column) {
     }
   }
   return std::get<std::string>(cell);
+}
+
+Table only(const Table& table, std::span<const std::string_view> keys) {
+  std::vector<std::size_t> places;
+  Table result;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (std::ranges::find(keys, table.columns[i].key) != keys.end()) {
+      places.push_back(i);
+      result.columns.push_back(table.columns[i]);
+      result.columns.back().detail = false;
+    }
+  }
+  for (const auto& row : table.rows) {
+    result.rows.emplace_back();
+    std::ranges::transform(places, std::back_inserter(result.rows.back()), [&row](std::size_t i) { return row[i]; });
+  }
+  return result;
 }
 
 std::string to_text(const Table& table) {

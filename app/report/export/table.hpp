@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,6 +47,9 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  ///< as many cells as columns
 };
+
+/// The columns that have one of these keys, none of them as detail.
+[[nodiscard]] Table only(const Table& table, std::span<const std::string_view> keys);
 
 [[nodiscard]] std::string to_text(const Table& table);
 [[nodiscard]] std::string to_csv(const Table& table);

@@ -26,7 +26,8 @@ using output::Show;
 
 constexpr double kGiga = 1e9;
 
-/// "1,008 GB/s", "200 instructions", "1.52 visits".
+}  // namespace
+
 std::string amount(const Quantity& quantity, double value, bool with_unit) {
   std::string unit = quantity.unit;
   if (unit == "bytes/s") {
@@ -48,7 +49,6 @@ std::string range_of(const Quantity& quantity) {
              : "-";
 }
 
-/// The value at which the sign changes: "150"; of a curve that scatters the timed values around it: "1,406 to 2,500".
 std::string threshold(const Verdict& verdict, const Effect& effect, bool below) {
   const Quantity& quantity = verdict.quantities[effect.quantity];
   const double held = below ? effect.from : effect.to;
@@ -63,6 +63,8 @@ std::string threshold(const Verdict& verdict, const Effect& effect, bool below) 
   }
   return at + 1 == effect.points.end() ? text : fmt::format("{} to {}", text, amount(quantity, (at + 1)->value, false));
 }
+
+namespace {
 
 /// "an any-hit call (assumed 200 instructions) costs less than 150"
 std::string condition(const Verdict& verdict, const Effect& effect) {
@@ -80,9 +82,9 @@ std::string condition(const Verdict& verdict, const Effect& effect) {
                      where);
 }
 
-std::string time_of(double speed_up) {
-  return speed_up >= 1 ? fmt::format("is {:.3f} times as fast as plain", speed_up)
-                       : fmt::format("takes {:.3f} times as long as plain", 1 / speed_up);
+std::string time_of(double speed_up, const std::string& baseline) {
+  return speed_up >= 1 ? fmt::format("is {:.3f} times as fast as {}", speed_up, baseline)
+                       : fmt::format("takes {:.3f} times as long as {}", 1 / speed_up, baseline);
 }
 
 template <class Visit>
@@ -98,6 +100,8 @@ const Effect* decisive_of(const Verdict& verdict) {
   return verdict.decisive ? &verdict.effects[*verdict.decisive] : nullptr;
 }
 
+}  // namespace
+
 std::pair<double, double> extremes_of(const Effect& effect) {
   const auto [least, most] = std::minmax_element(
       effect.points.begin(), effect.points.end(),
@@ -105,14 +109,17 @@ std::pair<double, double> extremes_of(const Effect& effect) {
   return {least->speed_up, most->speed_up};
 }
 
-}  // namespace
-
 std::string verdict_sentence(const CompareResult& result, const CompareRow& row) {
-  const Verdict& verdict = row.verdict;
-  const bool bound = row.grouping == scheduler::Grouping::Bound;
-  const std::string who = text::printable(short_spec(row.model)) + (bound ? ", a bound" : "");
-  const std::string machine = text::printable(result.machine.name);
-  const std::string time = time_of(verdict.speed_up);
+  return verdict_sentence(row.verdict,
+                          {text::printable(short_spec(row.model)), "plain", text::printable(result.machine.name),
+                           row.grouping == scheduler::Grouping::Bound});
+}
+
+std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subject) {
+  const bool bound = subject.bound;
+  const std::string who = subject.who + (bound ? ", a bound" : "");
+  const std::string& machine = subject.machine;
+  const std::string time = time_of(verdict.speed_up, subject.baseline);
   switch (verdict.kind) {
     case VerdictKind::NotAsked:
       return "";

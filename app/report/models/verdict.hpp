@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -15,6 +16,24 @@ namespace rayreplay::report {
 
 /// "ser: pays on rtx4090: …". The row has a verdict.
 [[nodiscard]] std::string verdict_sentence(const experiment::CompareResult& result, const experiment::CompareRow& row);
+
+/// Of whom a verdict is; all texts are safe to print.
+struct VerdictSubject {
+  std::string who, baseline, machine;
+  bool bound = false;
+};
+/// The same for any verdict but NotAsked.
+[[nodiscard]] std::string verdict_sentence(const experiment::Verdict& verdict, const VerdictSubject& subject);
+
+/// "1,008 GB/s", "200 instructions", "1.52 visits".
+[[nodiscard]] std::string amount(const experiment::Quantity& quantity, double value, bool with_unit);
+/// "25 to 2,500"; "-" without a range.
+[[nodiscard]] std::string range_of(const experiment::Quantity& quantity);
+/// The value at which the sign changes: "150"; of a curve that scatters the timed values around it: "1,406 to 2,500".
+[[nodiscard]] std::string threshold(const experiment::Verdict& verdict, const experiment::Effect& effect, bool below);
+
+/// The least and the largest speed-up of its points.
+[[nodiscard]] std::pair<double, double> extremes_of(const experiment::Effect& effect);
 
 /// Every number of the time model with its origin and range; `model` is empty for those of all models.
 [[nodiscard]] output::Table quantity_rows(const experiment::CompareResult& result);

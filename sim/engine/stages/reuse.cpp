@@ -14,6 +14,7 @@ CacheResult analyse_caches(Workbench& bench, const Experiment& experiment, Cache
   options.machine = prepared.machine;
   options.stream = prepared.options;
   options.interleaving = prepared.interleaving;
+  options.interleaving.history = wanted.interleaving.history;
   options.elements = wanted.elements;
   options.pixels = wanted.pixels;
   options.request_sums = wanted.request_sums;

@@ -101,6 +101,12 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   return recorded;
 }
 
+/// Takes transactions that nobody wants.
+class NoSink : public memory::TransactionSink {
+ public:
+  void take(const memory::TransactionBlock& /*block*/) override {}
+};
+
 RecordedStream record_memory_trace(Workbench& bench, const Experiment& experiment, Working& working) {
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(*experiment.settings);
@@ -253,6 +259,17 @@ std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment&
     const std::uint64_t bytes = recorded->bytes();
     return std::pair(std::make_shared<const RecordedStream>(std::move(*recorded)), bytes);
   });
+}
+
+machine::InterleaveResult interleave_launch(Workbench& bench, const Experiment& experiment,
+                                            machine::TimeHistory* history) {
+  PreparedStream prepared = prepare_stream(bench, experiment);
+  prepared.interleaving.history = history;
+  const auto source = source_of(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
+                                prepared.regrouped.get(), prepared.options);
+  const auto dispatcher = dispatcher_of(prepared.schedule, prepared.regrouped.get(), prepared.machine);
+  NoSink sink;
+  return machine::interleave(*source, *dispatcher, prepared.machine, prepared.interleaving, sink);
 }
 
 std::uint64_t likely_transactions(const Experiment& experiment) {

@@ -33,7 +33,7 @@ EngineState::EngineState(const InterleaveCall& call)
       l1_latency_(call.machine.l1_latency_cycles),
       has_l1_(l1_geometry_.bytes != 0),
       has_l2_(l2_geometry_.bytes != 0),
-      bandwidth_(call.machine, call.source.coalescing().sector_bytes, has_l2_, call.options.work),
+      bandwidth_(call.machine, call.source.coalescing().sector_bytes, has_l2_, call.options.work, call.options.history),
       streams_outlive_(call.source.coalescing().requests || call.options.raw != nullptr),
       has_details_(streams_outlive_ || call.options.cycles),
       length_(window_cycles(call.machine, has_l2_, call.dispatcher.signals())),
@@ -431,12 +431,30 @@ void EngineState::settle(SmUnit& unit) {
     unit.mshr_stall_cycles += unit.until - unit.since;
   }
   unit.time = std::min({unit.time, unit.wakes.first(), unit.waits ? unit.until : SmUnit::kNever});
+  if (call_.options.history != nullptr) {
+    remember(unit);
+  }
   unit.issued.clear();
   unit.misses.clear();
   unit.waiters.clear();
   unit.ended.clear();
   unit.requests.clear();
   unit.raw.clear();
+}
+
+/// The loads of this window, for the history.
+void EngineState::remember(const SmUnit& unit) const {
+  for (const SmUnit::Issued& issued : unit.issued) {
+    if ((issued.transaction.flags & memory::kStore) != 0) {
+      continue;
+    }
+    const std::uint64_t cycle = window_ + issued.offset;
+    call_.options.history->access(unit.sm, cycle);
+    if (issued.miss != SmUnit::kNone) {
+      const SmUnit::Miss& miss = unit.misses[issued.miss];
+      call_.options.history->miss(unit.sm, cycle, miss.returns, miss.in_memory);
+    }
+  }
 }
 
 /// Memory time: the split of each SM's cycles, and the totals of all servers.
@@ -474,6 +492,9 @@ InterleaveResult EngineState::finish() {
   if (rules_) {
     result_.cycles = std::max(result_.cycles, bandwidth_.last_cycle());
     add_time();
+  }
+  if (call_.options.history != nullptr) {
+    call_.options.history->finish(result_.cycles);
   }
   return std::move(result_);
 }

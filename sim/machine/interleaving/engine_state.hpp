@@ -97,6 +97,9 @@ class EngineState {
         unit.work.time.busy += cycle - unit.work.busy_since;
       }
     }
+    if (call_.options.history != nullptr) {
+      call_.options.history->warp_ends(unit.sm, cycle);
+    }
     end_item(warp(unit, slot).item, unit.sm, cycle);
   }
   /// The warp's instruction takes the load unit.
@@ -195,6 +198,9 @@ class EngineState {
     }
     unit.free_slots.erase(slot);
     ++unit.running;
+    if (call_.options.history != nullptr) {
+      call_.options.history->warp_starts(unit.sm, cycle);
+    }
     start(unit.sm, slot, next == WorkRules::Next::Ready);
   }
   /// The warp's first row, or the delay before it.
@@ -232,6 +238,7 @@ class EngineState {
   void hand_over();
   void add_time();
   void settle(SmUnit& unit);
+  void remember(const SmUnit& unit) const;
   void settle_states(const SmUnit& unit);
   void served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot);
   void completed(SmUnit& unit, const WarpState& warp, std::uint32_t slot);

@@ -18,9 +18,10 @@ namespace rayreplay::machine {
 
 class MemoryBandwidth {
  public:
-  /// `sector_bytes`: of the stream.
-  MemoryBandwidth(const Machine& machine, std::uint32_t sector_bytes, bool has_l2, bool limited)
+  /// `sector_bytes`: of the stream. `history`: null, or told of all services.
+  MemoryBandwidth(const Machine& machine, std::uint32_t sector_bytes, bool has_l2, bool limited, TimeHistory* history)
       : limited_(limited),
+        history_(history),
         has_l2_(has_l2),
         sector_bytes_(sector_bytes),
         l2_latency_(machine.l2_latency_cycles),
@@ -73,14 +74,23 @@ class MemoryBandwidth {
  private:
   [[nodiscard]] std::uint64_t take_l2(std::uint64_t cycle, std::uint32_t bytes) {
     l2_bytes_ += bytes;
-    return l2_.take(ticks_of(cycle), service_of(bytes / l2_per_cycle_)).begins;
+    const std::uint64_t begins = l2_.take(ticks_of(cycle), service_of(bytes / l2_per_cycle_)).begins;
+    if (history_ != nullptr) {
+      history_->l2_serves(floor_cycle(begins), bytes);
+    }
+    return begins;
   }
   void take_dram(std::uint64_t arrives, std::uint32_t bytes) {
     dram_bytes_ += bytes;
-    (void)dram_.take(arrives, service_of(bytes / dram_per_cycle_));
+    const std::uint64_t begins = dram_.take(arrives, service_of(bytes / dram_per_cycle_)).begins;
+    if (history_ != nullptr) {
+      history_->dram_serves(floor_cycle(begins), bytes);
+    }
   }
 
-  bool limited_, has_l2_;
+  bool limited_;
+  TimeHistory* history_;
+  bool has_l2_;
   std::uint32_t sector_bytes_;
   std::uint64_t l2_latency_, dram_latency_;
   double l2_per_cycle_, dram_per_cycle_;  ///< bytes

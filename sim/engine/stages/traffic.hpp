@@ -1,0 +1,22 @@
+// Stage "traffic": the names of its metrics.
+//
+// Contract: three metrics for each kind of data that a launch's accesses have; a kind without accesses has none. Over
+// kinds, `L2` and `Dram` sum to the loads that the L2 and memory serve in the interleaving
+// (sim/machine/interleave.hpp).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sim/memory/data_kind.hpp"
+
+namespace rayreplay::experiment {
+
+enum class TrafficPart : std::uint8_t { L2, Dram, Bytes };
+
+[[nodiscard]] std::span<const memory::DataKind> traffic_kinds();
+/// "traffic_shader_record_l2"
+[[nodiscard]] std::string traffic_metric(memory::DataKind kind, TrafficPart part);
+
+}  // namespace rayreplay::experiment

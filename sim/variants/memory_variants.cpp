@@ -1,0 +1,280 @@
+#include "sim/variants/memory_variants.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include <tbb/task_arena.h>
+
+#include "base/error.hpp"
+#include "base/report_progress.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/engine/stage_registry.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/input.hpp"
+#include "sim/engine/stages/simt.hpp"
+#include "sim/engine/stages/stream.hpp"
+#include "sim/engine/stages/structure.hpp"
+#include "sim/settings/machine_settings.hpp"
+#include "sim/settings/metrics.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+constexpr const char* kModel = "scheduler.model";
+constexpr const char* kPacking = "packing";
+constexpr const char* kNodeOrder = "bvh.node_order";
+constexpr const char* kCycles = "time_cycles";
+constexpr const char* kModelCycles = "model_cycles";
+/// Halvings of the part of a range in which the sign changes.
+constexpr int kSteps = 4;
+
+/// Settings of a row, not completed: keys that inherit a varied one follow it.
+Settings chosen(const Settings& asked, const MemoryOutputs& outputs, const MemoryRow& row) {
+  Settings settings = asked;
+  settings.set(kModel, row.model, "");
+  settings.set(kPacking, row.packing, "");
+  settings.set(kNodeOrder, row.node_order, "");
+  if (outputs.time && !settings.has(kTimeKey)) {
+    settings.set(kTimeKey, std::string("memory"), "");
+  }
+  std::string words = "model";
+  for (const auto& [word, wanted] :
+       {std::pair{",cache", outputs.cache}, std::pair{",traffic", true}, std::pair{",time", outputs.time}}) {
+    if (wanted && !row.bound) {
+      words += word;
+    }
+  }
+  settings.set("outputs", words, "");
+  return settings;
+}
+
+void take(Metrics& metrics, Made made) {
+  if (const auto* failure = std::get_if<Failure>(&made)) {
+    std::rethrow_exception(thrown_of(*failure));
+  }
+  for (const auto& [index, value] : std::get<MetricSet>(made).values()) {
+    metrics.insert_or_assign(all_metrics()[index].name, value);
+  }
+}
+
+double ratio(double before, double after) {
+  return before == after ? 1 : before / after;
+}
+
+class Comparison {
+ public:
+  Comparison(const VariantBench& bench, const MemoryWanted& wanted) : bench_(bench), wanted_(wanted) {}
+
+  MemoryResult run() {
+    make_rows();
+    check_rows();
+    run_models();
+    for (MemoryRow& row : result_.rows) {
+      if (!row.bound) {
+        run_memory(row);
+      }
+    }
+    compare_rows();
+    if (wanted_.outputs.time && wanted_.break_even) {
+      judge_rows();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void make_rows() {
+    for (const std::string& order : wanted_.node_orders) {
+      for (const std::string& packing : wanted_.packings) {
+        for (const std::string& model : wanted_.models) {
+          const auto created = scheduler::SchedulerModels::create(model);
+          MemoryRow row;
+          row.model = created.spec;
+          row.packing = packing;
+          row.node_order = order;
+          row.bound = created.model->grouping() == scheduler::Grouping::Bound;
+          result_.rows.push_back(std::move(row));
+        }
+      }
+    }
+    result_.outputs = wanted_.outputs;
+    const Settings first = settings_of(bench_.asked, wanted_.outputs, result_.rows.front());
+    result_.machine = stream_machine(first);
+    result_.rays = bench_.open(first).launch().rays;
+  }
+
+  void check_rows() const {
+    std::vector<Settings> settings;
+    for (const MemoryRow& row : result_.rows) {
+      settings.push_back(settings_of(bench_.asked, wanted_.outputs, row));
+    }
+    check_numbers(settings, wanted_.numbers);
+  }
+
+  /// Models of one packing and order are compared at once, as in a sweep.
+  void run_models() {
+    const std::size_t together = wanted_.models.size();
+    Workbench bench = bench_.bench(false);
+    for (std::size_t first = 0; first < result_.rows.size(); first += together) {
+      std::vector<Settings> settings;
+      std::vector<Experiment> experiments;
+      std::vector<const Experiment*> members;
+      settings.reserve(together);
+      experiments.reserve(together);
+      for (std::size_t i = first; i < first + together; ++i) {
+        settings.push_back(settings_of(bench_.asked, wanted_.outputs, result_.rows[i]));
+        experiments.push_back(bench_.open(settings.back()));
+        members.push_back(&experiments.back());
+      }
+      std::vector<Made> made = bench.numbers(stage("model"), members);
+      for (std::size_t i = 0; i < together; ++i) {
+        take(result_.rows[first + i].metrics, std::move(made[i]));
+      }
+    }
+  }
+
+  void run_memory(MemoryRow& row) {
+    const Settings settings = settings_of(bench_.asked, wanted_.outputs, row);
+    const Experiment experiment = bench_.open(settings);
+    Workbench bench = bench_.bench(false);
+    const auto recorded = stream(bench, experiment);  // held while the stages read it
+    const Experiment* const member = &experiment;
+    for (const auto& [name, wanted] : {std::pair{"cache", wanted_.outputs.cache}, std::pair{"traffic", true},
+                                       std::pair{"time", wanted_.outputs.time}}) {
+      if (wanted) {
+        take(row.metrics, std::move(bench.numbers(stage(name), {&member, 1}).front()));
+      }
+    }
+  }
+
+  void compare_rows() {
+    const Metrics& baseline = result_.rows.front().metrics;
+    for (MemoryRow& row : result_.rows) {
+      row.model_speed_up = ratio(baseline.at(kModelCycles), row.metrics.at(kModelCycles));
+      if (row.metrics.contains(kCycles)) {
+        row.speed_up = ratio(baseline.at(kCycles), row.metrics.at(kCycles));
+      }
+    }
+  }
+
+  void judge_rows() {
+    const MemoryRow& baseline = result_.rows.front();
+    if (baseline.bound) {
+      return;
+    }
+    for (const MemoryRow& row : result_.rows) {
+      if (!row.bound) {
+        remember(chosen(bench_.asked, wanted_.outputs, row), row.metrics.at(kCycles));
+      }
+    }
+    const std::size_t of_rows = cycles_.size();
+    const NumberFacts facts = number_facts(baseline);
+    report_start(bench_.progress, "break-even", 0);
+    for (MemoryRow& row : result_.rows) {
+      if (!row.bound && &row != &baseline) {
+        judge_row(row, facts);
+      }
+    }
+    report_finish(bench_.progress);
+    result_.runs = cycles_.size() - of_rows;
+  }
+
+  [[nodiscard]] NumberFacts number_facts(const MemoryRow& baseline) {
+    const Settings settings = settings_of(bench_.asked, wanted_.outputs, baseline);
+    const Experiment experiment = bench_.open(settings);
+    Workbench bench = bench_.bench(false);
+    const simt::ReplayResult replayed = replay(bench, experiment, {});
+    const auto data = input(bench, experiment);
+    const trace::Launch& launch = data->trace.launches[resolved_of(settings, data->trace, false).launch];
+    const machine::Costs costs = machine::make_costs(data->trace, launch, compare_of(settings).costs);
+    NumberFacts facts{.hit_cost = mean_hit_cost(replayed, costs)};
+    for (const simt::CallTally& call : replayed.by_call) {
+      if (call.kind == trace::EventKind::ClosestHit) {
+        facts.hit_origin = machine::origin_of(
+            costs.calls[std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind)]);
+      }
+    }
+    return facts;
+  }
+
+  void judge_row(MemoryRow& row, const NumberFacts& facts) {
+    const MemoryRow& baseline = result_.rows.front();
+    std::vector<Quantity> assumed, known;
+    for (Quantity& quantity : numbers_of(settings_of(bench_.asked, wanted_.outputs, row), facts, wanted_.numbers)) {
+      (quantity.origin == machine::Origin::Assumed ? assumed : known).push_back(std::move(quantity));
+    }
+    const auto judged = [&](std::vector<Quantity> quantities) {
+      const std::vector<Quantity> list = quantities;
+      const SpeedUpAt speed_up = [&](std::span<const double> values) {
+        const double before = cycles_at(baseline, list, values);
+        return ratio(before, cycles_at(row, list, values));
+      };
+      return judge(std::move(quantities), row.speed_up, speed_up, {.noisy = true, .noisy_steps = kSteps});
+    };
+    row.verdict = judged(std::move(assumed));
+    row.explored = judged(std::move(known));
+  }
+
+  double cycles_at(const MemoryRow& row, const std::vector<Quantity>& quantities, std::span<const double> values) {
+    Settings settings = chosen(bench_.asked, wanted_.outputs, row);
+    for (std::size_t i = 0; i < quantities.size(); ++i) {
+      const Quantity& quantity = quantities[i];
+      const bool of_model = quantity.kind == QuantityKind::Parameter;
+      if (values[i] != quantity.value && (!of_model || &row != &result_.rows.front())) {
+        set_number(settings, quantity, values[i]);
+      }
+    }
+    const std::string key = key_of(settings);
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = cycles_.find(key); found != cycles_.end()) {
+        return found->second;
+      }
+    }
+    const double cycles = time(settings);
+    remember(settings, cycles);
+    report_advance(bench_.progress, 1);
+    return cycles;
+  }
+
+  double time(const Settings& settings) {
+    const Settings complete_settings = complete(settings, NamedInput::Elsewhere);
+    double cycles = 0;
+    // Isolated: a thread that waits here must not begin another point, which could wait for what this one makes.
+    tbb::this_task_arena::isolate([&] {
+      const Experiment experiment = bench_.open(complete_settings);
+      Workbench bench = bench_.bench(true);
+      cycles = static_cast<double>(interleave_launch(bench, experiment).cycles);
+    });
+    return cycles;
+  }
+
+  [[nodiscard]] static std::string key_of(const Settings& settings) {
+    return to_toml(complete(settings, NamedInput::Elsewhere), false);
+  }
+  void remember(const Settings& settings, double cycles) {
+    std::string key = key_of(settings);
+    const std::lock_guard lock(mutex_);
+    cycles_.emplace(std::move(key), cycles);
+  }
+
+  const VariantBench& bench_;
+  const MemoryWanted& wanted_;
+  MemoryResult result_;
+  std::map<std::string, double> cycles_;  ///< by settings
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+Settings settings_of(const Settings& asked, const MemoryOutputs& outputs, const MemoryRow& row) {
+  return complete(chosen(asked, outputs, row), NamedInput::Elsewhere);
+}
+
+MemoryResult compare_memory(const VariantBench& bench, const MemoryWanted& wanted) {
+  return Comparison(bench, wanted).run();
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,295 @@
+// whatif --outputs as a user runs it: are its numbers those of `run`, and does it say what moved them and when?
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/app/report/perfetto_reader.hpp"
+#include "tests/app/small_trace.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+using Metrics = std::map<std::string, double>;
+
+class WhatifMemoryTest : public SmallTrace {
+ protected:
+  [[nodiscard]] static Outcome ask(const Words& more) {
+    Words words = {"whatif", trace(), "--sms", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  }
+  [[nodiscard]] static json answer_of(const Words& more) {
+    Words words = more;
+    words.insert(words.end(), {"--format", "json"});
+    const Outcome outcome = ask(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return json::parse(outcome.output);
+  }
+  /// `rayreplay run` with memory time on two SMs.
+  [[nodiscard]] static Metrics run_of(const Words& settings) {
+    Words words = {"run",
+                   "--set",
+                   "trace=" + trace(),
+                   "--set",
+                   "machine.sms=2",
+                   "--set",
+                   "schedule.time=memory",
+                   "--set",
+                   "outputs=time,cache,model,traffic",
+                   "--format",
+                   "json"};
+    for (const std::string& setting : settings) {
+      words.insert(words.end(), {"--set", setting});
+    }
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    Metrics metrics;
+    const json document = json::parse(outcome.output);
+    for (const json& row : document["rows"]) {
+      metrics[row["metric"]] = row["value"];
+    }
+    return metrics;
+  }
+};
+
+TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
+  const json answer =
+      answer_of({"--models", "plain,ser,wavefront", "--outputs", "cache,model,time", "--no-break-even"});
+  EXPECT_EQ(answer["schema"], "rayreplay.memory/1");
+  ASSERT_EQ(answer["rows"].size(), 3U);
+  const std::vector<std::pair<const char*, const char*>> kNames = {{"efficiency", "model_efficiency"},
+                                                                   {"model_milliseconds", "model_milliseconds"},
+                                                                   {"cycles", "time_cycles"},
+                                                                   {"milliseconds", "time_milliseconds"},
+                                                                   {"reorder", "time_reorder_share"},
+                                                                   {"issue", "time_issue_share"},
+                                                                   {"traversal", "time_traversal_share"},
+                                                                   {"load_unit", "time_load_unit_share"},
+                                                                   {"l1_wait", "time_l1_share"},
+                                                                   {"merged", "time_merged_share"},
+                                                                   {"l2_wait", "time_l2_share"},
+                                                                   {"dram_wait", "time_dram_share"},
+                                                                   {"barrier", "time_barrier_share"},
+                                                                   {"idle", "time_idle_share"},
+                                                                   {"l1_hit_rate", "l1_hit_rate"},
+                                                                   {"l2_hit_rate", "l2_hit_rate"},
+                                                                   {"dram_busy", "time_dram_busy"},
+                                                                   {"traffic_node_l2", "traffic_node_l2"}};
+  std::vector<Metrics> runs;
+  for (const char* model : {"plain", "ser", "wavefront"}) {
+    const json& row = answer["rows"][runs.size()];
+    const Metrics& run = runs.emplace_back(run_of({std::string("scheduler.model=") + model}));
+    for (const auto& [column, metric] : kNames) {
+      EXPECT_EQ(row[column].get<double>(), run.at(metric)) << model << ", " << column;
+    }
+    const double rays = answer["rays"];
+    EXPECT_DOUBLE_EQ(row["l2_bytes_per_ray"].get<double>() * rays, run.at("time_l2_bytes"));
+    EXPECT_DOUBLE_EQ(row["dram_bytes_per_ray"].get<double>() * rays, run.at("time_dram_bytes"));
+    EXPECT_DOUBLE_EQ(row["dram_share_of_bytes"], run.at("time_dram_bytes") / run.at("time_l2_bytes"));
+    EXPECT_DOUBLE_EQ(row["speed_up"], runs.front().at("time_cycles") / run.at("time_cycles"));
+  }
+  EXPECT_TRUE(answer["rows"][0]["state_bytes"].is_null());
+  EXPECT_EQ(answer["rows"][1]["state_bytes"], runs[1].at("traffic_state_bytes"));
+  EXPECT_TRUE(answer["break_even"].empty());
+  EXPECT_EQ(answer["memory_times"], 0);
+}
+
+TEST_F(WhatifMemoryTest, WhatMovedSumsToTheChange) {
+  const json answer = answer_of({"--models", "plain,ser", "--outputs", "time", "--no-break-even"});
+  const json& row = answer["rows"][1];
+  double shares = 0, loads = 0;
+  for (const json& part : row["moved"]["parts"]) {
+    shares += part["share"].get<double>();
+  }
+  EXPECT_NEAR(shares, 1 / row["speed_up"].get<double>() - 1, 1e-9);
+  for (const json& kind : row["moved"]["kinds"]) {
+    loads += kind["loads"].get<double>();
+  }
+  double expected = 0;
+  for (const auto& [key, value] : row.items()) {
+    if (key.starts_with("traffic_") && !key.ends_with("_bytes")) {
+      const json& before = answer["rows"][0][key];
+      expected += (value.is_null() ? 0.0 : value.get<double>()) - (before.is_null() ? 0.0 : before.get<double>());
+    }
+  }
+  EXPECT_DOUBLE_EQ(loads, expected);
+  EXPECT_TRUE(row["model_milliseconds"].is_null()) << "the fluid model was not asked for";
+  const Outcome text = ask({"--models", "plain,ser", "--outputs", "time", "--no-break-even"});
+  EXPECT_THAT(text.output, HasSubstr("moved    ser: SM-cycles "));
+  EXPECT_THAT(text.output, HasSubstr("loads that missed the L1: "));
+}
+
+TEST_F(WhatifMemoryTest, WithoutMemoryOutputsItIsTheUsualAnswer) {
+  const Words usual = {"--models", "plain,ser", "--no-sensitivity", "--format", "json"};
+  Words named = usual;
+  named.insert(named.end(), {"--outputs", "model"});
+  const Outcome without = ask(usual);
+  ASSERT_EQ(without.code, 0) << without.errors;
+  EXPECT_EQ(ask(named).output, without.output);
+}
+
+TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
+  const json answer = answer_of({"--models", "plain,ser", "--outputs", "time", "--break-even",
+                                 "machine.l1_bytes,scheduler.model:live_state,shader_costs.closest-hit=10..50000"});
+  const json& rows = answer["break_even"];
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(answer["rows"][0]["verdict"], nullptr);
+  std::size_t points = 0;
+  for (const json& row : rows) {
+    const std::string key = row["quantity"];
+    EXPECT_LE(row["low"], row["value"]);
+    EXPECT_LE(row["value"], row["high"]);
+    points += row["points"].size() - 1;
+    // The first and the last point again, as a user would.
+    for (const json& point : {row["points"].front(), row["points"].back()}) {
+      const double value = point["value"];
+      if (value == row["value"]) {
+        continue;
+      }
+      const bool whole = key.starts_with("machine.");
+      const std::string setting = key + "=" + (whole ? std::to_string(std::llround(value)) : json(value).dump());
+      const bool of_model = key.starts_with("scheduler.model:");
+      const double plain = run_of(of_model ? Words{} : Words{setting}).at("time_cycles");
+      const double ser = run_of({"scheduler.model=ser", setting}).at("time_cycles");
+      EXPECT_DOUBLE_EQ(point["speed_up"], plain / ser) << setting;
+    }
+    // The sign is the present one between holds_from and holds_to.
+    const bool pays = answer["rows"][1]["speed_up"].get<double>() > 1;
+    for (const json& point : row["points"]) {
+      if (row["holds_from"] <= point["value"] && point["value"] <= row["holds_to"]) {
+        EXPECT_EQ(point["speed_up"].get<double>() > 1, pays) << point;
+      }
+    }
+    if (key == "machine.l1_bytes") {
+      for (const json& point : row["points"]) {
+        EXPECT_EQ(std::fmod(point["value"].get<double>(), 128), 0) << "whole lines";
+      }
+    }
+  }
+  EXPECT_GE(points, 6U);
+  EXPECT_GE(answer["memory_times"], 8);
+  const json& verdict = answer["rows"][1]["verdict"];
+  EXPECT_EQ(verdict["ranges"].size(), 2U) << "live state and shader cost are assumed, the size of the L1 is published";
+}
+
+TEST_F(WhatifMemoryTest, UsualNumbersAndVerdictComeFirst) {
+  const Outcome outcome = ask({"--models", "plain,ser", "--outputs", "cache,time", "--machine", "rtx4060-laptop"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(outcome.output.starts_with("answer   ser: ")) << outcome.output;
+  for (const char* name : {"a closest-hit call", "the live state of a thread", "the size of an L1",
+                           "the size of the L2", "the bandwidth of the memory", "were run for it"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(name));
+  }
+}
+
+TEST_F(WhatifMemoryTest, PackingsAndOrdersOfNodesAreRowsToo) {
+  const json answer = answer_of({"--outputs", "cache,time", "--no-break-even", "--packing", "identity", "--packing",
+                                 "direction-morton", "--node-order", "depth-first", "--node-order", "treelet"});
+  ASSERT_EQ(answer["rows"].size(), 4U);
+  EXPECT_EQ(answer["rows"][0]["speed_up"], 1.0);
+  const json& last = answer["rows"][3];
+  EXPECT_THAT(last["variant"], HasSubstr("plain, direction-morton"));
+  EXPECT_THAT(last["variant"], HasSubstr("treelet"));
+  const Metrics run = run_of({"packing=direction-morton", "bvh.node_order=treelet"});
+  EXPECT_EQ(last["cycles"], run.at("time_cycles"));
+  EXPECT_EQ(last["l1_hit_rate"], run.at("l1_hit_rate"));
+}
+
+TEST_F(WhatifMemoryTest, ABoundHasNoMemory) {
+  const json answer = answer_of({"--models", "plain,oracle", "--outputs", "model,time", "--no-break-even"});
+  EXPECT_TRUE(answer["rows"][1]["cycles"].is_null());
+  EXPECT_GT(answer["rows"][1]["model_speed_up"], 1.0);
+  EXPECT_TRUE(answer["rows"][1]["moved"].is_null());
+}
+
+/// Sums of a counter's samples in one trace, by name; those of SMs are added up.
+std::map<std::string, std::int64_t> counter_sums(const PerfettoTrace& trace) {
+  std::map<std::string, std::int64_t> sums;
+  for (const auto& count : trace.counts) {
+    sums[count.name] += count.value;
+  }
+  return sums;
+}
+
+TEST_F(WhatifMemoryTest, TimelinesSumToTheTotals) {
+  const std::string of_whatif = scratch_ / "w.pftrace", of_cache = scratch_ / "c.pftrace";
+  const json answer = answer_of({"--models", "plain,ser", "--outputs", "time", "--no-break-even", "--timeline",
+                                 of_whatif, "--timeline-model", "plain"});
+  const Outcome cache =
+      run_command({"cache", trace(), "--sms", "2", "--time", "memory", "--no-distances", "--timeline", of_cache});
+  ASSERT_EQ(cache.code, 0) << cache.errors;
+  EXPECT_EQ(read_bytes(of_whatif), read_bytes(of_cache)) << "one run, one timeline";
+  const PerfettoTrace trace_read = read_perfetto(read_bytes(of_whatif));
+  EXPECT_EQ(trace_read.fault, "");
+  ASSERT_EQ(trace_read.processes.size(), 3U);
+  EXPECT_EQ(trace_read.processes[0].name, "launch: plain");
+  auto sums = counter_sums(trace_read);
+  const Metrics run = run_of({});
+  EXPECT_EQ(static_cast<double>(sums["L2 bytes per window"]), run.at("time_l2_bytes"));
+  EXPECT_EQ(static_cast<double>(sums["DRAM bytes per window"]), run.at("time_dram_bytes"));
+  double l2 = 0, dram = 0;
+  for (const auto& [name, value] : run) {
+    l2 += name.starts_with("traffic_") && name.ends_with("_l2") ? value : 0;
+    dram += name.starts_with("traffic_") && name.ends_with("_dram") ? value : 0;
+  }
+  EXPECT_EQ(static_cast<double>(sums["L2 misses per window"]), dram);
+  EXPECT_EQ(static_cast<double>(sums["L1 misses per window"]), 2 * (l2 + dram)) << "of the launch, and of its SMs";
+  EXPECT_EQ(answer["rows"][0]["cycles"], run.at("time_cycles"));
+}
+
+TEST_F(WhatifMemoryTest, ReportShowsTablesAndTime) {
+  const std::string folder = scratch_ / "report";
+  const Outcome outcome =
+      ask({"--models", "plain,ser", "--outputs", "cache,model,time", "--no-break-even", "--report", folder});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const std::string page = read_bytes(folder + "/index.html");
+  for (const char* text : {"Misses over time", "Outstanding misses over time", "Bandwidth over time",
+                           "Resident warps over time", "Where memory time goes", "What moved"}) {
+    EXPECT_THAT(page, HasSubstr(text));
+  }
+  for (const char* file : {"memory.json", "memory.csv", "break-even.csv", "config.toml", "machine.toml"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
+  }
+}
+
+TEST_F(WhatifMemoryTest, WrongQuestionsAreRefused) {
+  const auto refused = [&](const Words& words, const char* text) {
+    const Outcome outcome = ask(words);
+    EXPECT_EQ(outcome.code, 2) << text;
+    EXPECT_THAT(outcome.errors, HasSubstr(text));
+  };
+  refused({"--outputs", "times"}, "the output is none of this command");
+  refused({"--outputs", "cache", "--break-even", "machine.l1_bytes"}, "the option is of memory time");
+  refused({"--outputs", "cache", "--timeline", scratch_ / "t"}, "the option is of memory time");
+  refused({"--outputs", "time", "--time", "accesses"}, "the output time needs memory time");
+  refused({"--outputs", "time", "--segments", scratch_ / "s.h5"}, "segments are of the output model");
+  refused({"--outputs", "time", "--no-sensitivity"}, "the option is of the output model");
+  refused({"--outputs", "time", "--break-even", "packing"}, "the key is not a number");
+  refused({"--outputs", "time", "--models", "ser", "--break-even", "cache.l2.bytes"}, "memory time does not depend");
+  refused({"--outputs", "time", "--models", "ser", "--break-even", "machine.l1_bytes=1..2"},
+          "the range of the key does not fit");
+  refused({"--outputs", "time", "--models", "ser", "--break-even", "scheduler.model:livestate"},
+          "no scheduler model of the rows has the parameter");
+  refused({"--outputs", "time", "--break-even", "machine.l1_bytes=12"}, "not of the form LOW..HIGH");
+  refused({"--models", "ser", "--l1", "64KiB"}, "the key has no effect");
+  refused({"--models", "ser", "--node-order", "depth-first", "--node-order", "treelet"}, "several orders of nodes");
+  const Outcome cache = run_command({"cache", trace(), "--timeline", scratch_ / "t"});
+  EXPECT_EQ(cache.code, 2);
+  EXPECT_THAT(cache.errors, HasSubstr("the timeline is of memory time"));
+}
+
+}  // namespace
+}  // namespace rayreplay::test
