@@ -42,10 +42,10 @@ class TimeHistory {
     sms_[sm].accesses.add(cycle, {1});
   }
   /// An access that missed: outstanding until the cycle `returns`.
-  void miss(std::uint32_t sm, std::uint64_t cycle, std::uint64_t returns, bool in_memory) {
+  void miss(std::uint32_t sm, std::uint64_t cycle, std::uint64_t returns, bool from_dram) {
     Tracks& tracks = sms_[sm];
     tracks.l1_misses.add(cycle, {1});
-    if (in_memory) {
+    if (from_dram) {
       tracks.l2_misses.add(cycle, {1});
     }
     tracks.misses.add(cycle, {1, 0});

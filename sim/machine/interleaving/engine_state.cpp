@@ -452,7 +452,7 @@ void EngineState::remember(const SmUnit& unit) const {
     call_.options.history->access(unit.sm, cycle);
     if (issued.miss != SmUnit::kNone) {
       const SmUnit::Miss& miss = unit.misses[issued.miss];
-      call_.options.history->miss(unit.sm, cycle, miss.returns, miss.in_memory);
+      call_.options.history->miss(unit.sm, cycle, miss.returns, miss.from_dram);
     }
   }
 }
