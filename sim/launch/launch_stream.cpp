@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace rayreplay::experiment {
 namespace {
 
@@ -11,6 +13,14 @@ memory::LaunchWork work_of(const LaunchSchedule& schedule, const RegroupedLaunch
           .thread_at = schedule.plan.thread_at,
           .loads_state = regrouped.state_moves,
           .state_bytes = regrouped.state_bytes};
+}
+
+/// Before the run nobody knows the items of a closed loop.
+void require_known_items(const RegroupedLaunch* regrouped) {
+  if (regrouped != nullptr && regrouped->forming) {
+    throw Error(ErrorKind::Internal, {"the warps of this launch form while they run", regrouped->model,
+                                      "a source or a dispatcher of its own", "launch_stream", ""});
+  }
 }
 
 std::unique_ptr<machine::FormingDispatcher> forming_dispatcher(const trace::Trace& trace, const trace::Launch& launch,
@@ -45,6 +55,7 @@ std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const
                                                 const bvh::Bvh& structure, const LaunchSchedule& schedule,
                                                 const RegroupedLaunch* regrouped,
                                                 const memory::StreamOptions& options) {
+  require_known_items(regrouped);
   if (regrouped == nullptr) {
     return memory::make_launch_source(trace, launch, structure, schedule.plan.thread_at, options);
   }
@@ -53,6 +64,7 @@ std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const
 
 std::unique_ptr<machine::Dispatcher> dispatcher_of(const LaunchSchedule& schedule, const RegroupedLaunch* regrouped,
                                                    const machine::Machine& machine) {
+  require_known_items(regrouped);
   if (regrouped == nullptr) {
     return machine::dispatch_plan(schedule.plan, machine.sms);
   }

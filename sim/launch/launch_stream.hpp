@@ -29,7 +29,7 @@ struct LaunchStream {
                                          const RegroupedLaunch* regrouped, const memory::StreamOptions& options,
                                          const machine::Machine& machine);
 
-/// The parts of launch_stream for items that are known in advance.
+/// The parts of launch_stream for items that are known in advance; Internal for a closed loop.
 [[nodiscard]] std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const trace::Launch& launch,
                                                               const bvh::Bvh& structure, const LaunchSchedule& schedule,
                                                               const RegroupedLaunch* regrouped,

@@ -20,6 +20,7 @@
 #include "sim/launch/launch_work.hpp"
 #include "tests/interleave/slow_forming.hpp"
 #include "tests/memory/launch_streams.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -203,6 +204,16 @@ TEST_P(ClosedLoop, StatesGoThroughMemoryOnce) {
     ASSERT_EQ(said, expected) << "warp " << loop.items[i];
   }
   EXPECT_GT(moved, 0U);
+}
+
+TEST_P(ClosedLoop, HasNoItemsBeforeItRuns) {
+  const auto told = [](const auto& make) { return message_of(ErrorKind::Internal, [&] { (void)make(); }); };
+  EXPECT_NE(told([&] { return dispatcher_of(schedule_, &warps_, machine_); }).find("form while they run"),
+            std::string::npos);
+  EXPECT_NE(told([&] {
+              return source_of(trace_, launch(), structure_, schedule_, &warps_, stream_);
+            }).find("form while they run"),
+            std::string::npos);
 }
 
 TEST_P(ClosedLoop, IsTheSameForAnyNumberOfThreads) {
