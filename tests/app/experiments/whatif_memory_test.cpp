@@ -86,7 +86,7 @@ TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
                                                                    {"idle", "time_idle_share"},
                                                                    {"l1_hit_rate", "l1_hit_rate"},
                                                                    {"l2_hit_rate", "l2_hit_rate"},
-                                                                   {"dram_busy", "time_dram_busy"},
+                                                                   {"dram_busy", "time_dram_bandwidth_busy"},
                                                                    {"traffic_node_l2", "traffic_node_l2"}};
   std::vector<Metrics> runs;
   for (const char* model : {"plain", "ser", "wavefront"}) {
@@ -256,7 +256,7 @@ TEST_F(WhatifMemoryTest, ReportShowsTablesAndTime) {
       ask({"--models", "plain,ser", "--outputs", "cache,model,time", "--no-break-even", "--report", folder});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const std::string page = read_bytes(folder + "/index.html");
-  for (const char* text : {"Misses over time", "Outstanding misses over time", "Bandwidth over time",
+  for (const char* text : {"Misses over time", "MSHRs in use over time", "Bandwidth over time",
                            "Resident warps over time", "Where memory time goes", "What moved"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
