@@ -265,11 +265,11 @@ machine::InterleaveResult interleave_launch(Workbench& bench, const Experiment& 
                                             machine::TimeHistory* history) {
   PreparedStream prepared = prepare_stream(bench, experiment);
   prepared.interleaving.history = history;
-  const auto source = source_of(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
-                                prepared.regrouped.get(), prepared.options);
-  const auto dispatcher = dispatcher_of(prepared.schedule, prepared.regrouped.get(), prepared.machine);
+  const LaunchStream made =
+      launch_stream(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
+                    prepared.regrouped.get(), prepared.options, prepared.machine);
   NoSink sink;
-  return machine::interleave(*source, *dispatcher, prepared.machine, prepared.interleaving, sink);
+  return machine::interleave(*made.source, *made.dispatcher, prepared.machine, prepared.interleaving, sink);
 }
 
 std::uint64_t likely_transactions(const Experiment& experiment) {

@@ -185,6 +185,18 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
   EXPECT_EQ(verdict["ranges"].size(), 2U) << "live state and shader cost are assumed, the size of the L1 is published";
 }
 
+TEST_F(WhatifMemoryTest, PointsOfModelsThatFormWarpsWhileTimePassesAreThoseOfRun) {
+  const json answer = answer_of(
+      {"--models", "bindless-dispatch", "--outputs", "time", "--break-even", "machine.l2_latency_cycles=150..400"});
+  const json& points = answer["break_even"][0]["points"];
+  ASSERT_GE(points.size(), 3U);
+  EXPECT_EQ(points.back()["value"], 400);
+  const std::string setting = "machine.l2_latency_cycles=400";
+  EXPECT_DOUBLE_EQ(
+      points.back()["speed_up"],
+      run_of({setting}).at("time_cycles") / run_of({"scheduler.model=bindless-dispatch", setting}).at("time_cycles"));
+}
+
 TEST_F(WhatifMemoryTest, UsualNumbersAndVerdictComeFirst) {
   const Outcome outcome = ask({"--models", "plain,ser", "--outputs", "cache,time", "--machine", "rtx4060-laptop"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
