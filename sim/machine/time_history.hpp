@@ -22,7 +22,7 @@ struct HistoryWindow {
   std::uint64_t l2_misses = 0;    ///< those that memory served
   std::uint64_t l2_bytes = 0;     ///< served; of the whole machine only
   std::uint64_t dram_bytes = 0;   ///< as l2_bytes
-  std::uint64_t miss_cycles = 0;  ///< outstanding misses, summed over the window's cycles
+  std::uint64_t miss_cycles = 0;  ///< MSHRs in use, summed over the window's cycles
   std::uint64_t warp_cycles = 0;  ///< resident warps, summed likewise
 
   bool operator==(const HistoryWindow&) const = default;

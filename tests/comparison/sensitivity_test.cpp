@@ -126,6 +126,21 @@ TEST(Sensitivity, WholeNumbersStayWhole) {
   EXPECT_EQ(verdict.effects[0].from, 51);
 }
 
+TEST(Sensitivity, WholeNumbersKeepToTheirStep) {
+  experiment::Quantity one = quantity("a", 1024);
+  one.whole = true;
+  one.step = 128;
+  one.low = 128;
+  one.high = 8192;
+  const auto speed_up = [](std::span<const double> x) {
+    EXPECT_EQ(std::fmod(x[0], 128), 0);
+    return x[0] > 3000 ? 0.5 : 1.5;
+  };
+  const Verdict verdict = judge({one}, 1.5, speed_up, {.noisy = true, .noisy_steps = 9});
+  EXPECT_EQ(verdict.effects[0].to, 23 * 128) << "the last multiple that is not above 3000";
+  EXPECT_TRUE(verdict.effects[0].changes_above);
+}
+
 TEST(Sensitivity, NoisyCurvesTakeFewPoints) {
   int calls = 0;
   const auto speed_up = [&calls](std::span<const double> x) {

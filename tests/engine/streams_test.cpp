@@ -70,9 +70,9 @@ TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
   std::map<double, std::string> cycles;
   for (const std::string model : {"plain", "ser:split_cycles=50", "bindless-dispatch"}) {
     SCOPED_TRACE(model);
-    const Settings settings = of(
-        path, {"outputs=time,cache", "schedule.time=memory", "scheduler.model=" + model, "schedule.distribution=launch",
-               "order=z-order", "machine.sms=4", "cache.distances=false", "shader_costs.closest-hit=100:900"});
+    const Settings settings = of(path, {"outputs=time,cache,traffic", "schedule.time=memory",
+                                        "scheduler.model=" + model, "schedule.distribution=launch", "order=z-order",
+                                        "machine.sms=4", "cache.distances=false", "shader_costs.closest-hit=100:900"});
     const experiment::CacheResult expected = caches_by_hand(trace, settings);
     const machine::InterleaveResult& interleaved = expected.interleaved;
     const Outcome outcome = evaluated(settings);
@@ -95,6 +95,14 @@ TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
     EXPECT_EQ(metric(outcome, "time_reorder_share").value() > 0, model != "plain");
     EXPECT_GT(metric(outcome, "time_traversal_share").value(), 0);
     EXPECT_GT(metric(outcome, "time_issue_share").value(), 0);
+    double l2 = 0, dram = 0;
+    for (const auto& [name, value] : outcome.metrics) {
+      l2 += name.starts_with("traffic_") && name.ends_with("_l2") ? value : 0;
+      dram += name.starts_with("traffic_") && name.ends_with("_dram") ? value : 0;
+    }
+    EXPECT_EQ(l2, as_double(interleaved.l2_hits));
+    EXPECT_EQ(dram, as_double(interleaved.dram));
+    EXPECT_EQ(metric(outcome, "traffic_state_bytes").has_value(), model != "plain");
     cycles[interleaved.time.issue_cycles] = model;
     const Outcome accesses =
         evaluated(of(path, {"outputs=cache", "scheduler.model=" + model, "schedule.distribution=launch",

@@ -498,7 +498,7 @@ void declare(CLI::App& command, CacheArguments& options) {
           "Memory traces: guess the kind of data of allocations without a label (kind 'other') from their traffic")
       ->group("Input");
   add_plain(command, "--timeline", options.timeline, "FILE",
-            "Also write a Perfetto trace of memory time: misses, outstanding misses, bandwidth, warps", "Output");
+            "Also write a Perfetto trace of memory time: misses, MSHRs in use, bandwidth, warps", "Output");
   CLI::Option* exported =
       add_plain(command, "--export", options.exported, "FILE",
                 "Also write the warps' memory instructions as a memory trace (docs/memory-traces.md)", "Output");

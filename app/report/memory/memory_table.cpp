@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "sim/engine/stages/traffic.hpp"
 #include "sim/machine/time_shares.hpp"
+#include "sim/settings/metrics.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -50,7 +51,9 @@ bool differ(const MemoryResult& result, std::string MemoryRow::*member) {
                              [&](const MemoryRow& row) { return row.*member != result.rows.front().*member; });
 }
 
+/// Fails for a name that no stage declares, which would be an empty column.
 Cell metric(const MemoryRow& row, std::string_view name) {
+  static_cast<void>(experiment::find_metric(name));
   const auto found = row.metrics.find(name);
   return found == row.metrics.end() ? Cell() : Cell(found->second);
 }
@@ -139,7 +142,7 @@ std::vector<Cell> cells_of(const MemoryResult& result, const MemoryRow& row) {
   cells.push_back(metric(row, "l2_hit_rate"));
   cells.push_back(bytes_per_ray(result, row, "time_l2_bytes", {"l1_filled_bytes", "l1_written_bytes"}));
   cells.push_back(bytes_per_ray(result, row, "time_dram_bytes", {"dram_bytes"}));
-  cells.push_back(metric(row, "time_dram_busy"));
+  cells.push_back(metric(row, "time_dram_bandwidth_busy"));
   const double* l2_bytes = find(row.metrics, "time_l2_bytes");
   cells.push_back(l2_bytes != nullptr && *l2_bytes > 0 ? Cell(row.metrics.at("time_dram_bytes") / *l2_bytes) : Cell());
   cells.push_back(state == nullptr ? Cell() : Cell(static_cast<std::uint64_t>(*state)));

@@ -112,7 +112,7 @@ void write_memory_timeline(const std::string& path, bool force, const TimeHistor
   writer.write(fmt::format("launch: {}", name), history.windows(),
                {{"L1 misses per window", count_of(&HistoryWindow::l1_misses)},
                 {"L2 misses per window", count_of(&HistoryWindow::l2_misses)},
-                {"outstanding misses", mean_of(&HistoryWindow::miss_cycles)},
+                {"MSHRs in use", mean_of(&HistoryWindow::miss_cycles)},
                 {"L2 bytes per window", count_of(&HistoryWindow::l2_bytes)},
                 {"L2 bandwidth taken (%)", taken(&HistoryWindow::l2_bytes, machine.l2_bytes_per_second, machine)},
                 {"DRAM bytes per window", count_of(&HistoryWindow::dram_bytes)},
@@ -121,7 +121,7 @@ void write_memory_timeline(const std::string& path, bool force, const TimeHistor
   for (std::size_t sm = 0; sm < history.of_sms().size(); ++sm) {
     writer.write(fmt::format("SM {}", sm), history.of_sms()[sm],
                  {{"L1 misses per window", count_of(&HistoryWindow::l1_misses)},
-                  {"outstanding misses", mean_of(&HistoryWindow::miss_cycles)},
+                  {"MSHRs in use", mean_of(&HistoryWindow::miss_cycles)},
                   {"resident warps", mean_of(&HistoryWindow::warp_cycles)}});
   }
   timeline.commit();
@@ -151,8 +151,8 @@ std::vector<Chart> history_charts(const std::vector<NamedHistory>& histories, co
   add_lines(misses, histories, machine, "L1", rate(&HistoryWindow::l1_misses));
   add_lines(misses, histories, machine, "L2", rate(&HistoryWindow::l2_misses));
   add(std::move(misses));
-  Plot outstanding = made("Outstanding misses over time", "Of an SM, on average over the window and all SMs.",
-                          "outstanding misses of an SM");
+  Plot outstanding =
+      made("MSHRs in use over time", "Of an SM, on average over the window and all SMs.", "MSHRs in use of an SM");
   add_lines(outstanding, histories, machine, "", [sms](const HistoryWindow& window, double cycles) {
     return cycles > 0 ? static_cast<double>(window.miss_cycles) / (cycles * sms) : 0;
   });

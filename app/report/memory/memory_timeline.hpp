@@ -1,7 +1,7 @@
 // Memory time over time, as counters for Perfetto and as charts.
 //
 // Contract: a process for the launch and one for each SM. Counters have a sample at the start of each window: misses
-// and bytes of the window, whose sums are the launch's (sim/machine/time_history.hpp); means of outstanding misses and
+// and bytes of the window, whose sums are the launch's (sim/machine/time_history.hpp); means of MSHRs in use and
 // resident warps over the window, and of the bandwidth taken in percent, rounded. A last sample of 0 is at the launch's
 // end. Errors as Timeline's.
 #pragma once
@@ -23,7 +23,7 @@ struct NamedHistory {
   std::string name;
   const machine::TimeHistory* history = nullptr;
 };
-/// Miss rates, outstanding misses, bandwidth and resident warps over time; no charts of no history.
+/// Miss rates, MSHRs in use, bandwidth and resident warps over time; no charts of no history.
 [[nodiscard]] std::vector<pictures::Chart> history_charts(const std::vector<NamedHistory>& histories,
                                                           const machine::Machine& machine);
 

@@ -86,7 +86,7 @@ TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
                                                                    {"idle", "time_idle_share"},
                                                                    {"l1_hit_rate", "l1_hit_rate"},
                                                                    {"l2_hit_rate", "l2_hit_rate"},
-                                                                   {"dram_busy", "time_dram_busy"},
+                                                                   {"dram_busy", "time_dram_bandwidth_busy"},
                                                                    {"traffic_node_l2", "traffic_node_l2"}};
   std::vector<Metrics> runs;
   for (const char* model : {"plain", "ser", "wavefront"}) {
@@ -185,6 +185,18 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
   EXPECT_EQ(verdict["ranges"].size(), 2U) << "live state and shader cost are assumed, the size of the L1 is published";
 }
 
+TEST_F(WhatifMemoryTest, PointsOfModelsThatFormWarpsWhileTimePassesAreThoseOfRun) {
+  const json answer = answer_of(
+      {"--models", "bindless-dispatch", "--outputs", "time", "--break-even", "machine.l2_latency_cycles=150..400"});
+  const json& points = answer["break_even"][0]["points"];
+  ASSERT_GE(points.size(), 3U);
+  EXPECT_EQ(points.back()["value"], 400);
+  const std::string setting = "machine.l2_latency_cycles=400";
+  EXPECT_DOUBLE_EQ(
+      points.back()["speed_up"],
+      run_of({setting}).at("time_cycles") / run_of({"scheduler.model=bindless-dispatch", setting}).at("time_cycles"));
+}
+
 TEST_F(WhatifMemoryTest, UsualNumbersAndVerdictComeFirst) {
   const Outcome outcome = ask({"--models", "plain,ser", "--outputs", "cache,time", "--machine", "rtx4060-laptop"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
@@ -256,7 +268,7 @@ TEST_F(WhatifMemoryTest, ReportShowsTablesAndTime) {
       ask({"--models", "plain,ser", "--outputs", "cache,model,time", "--no-break-even", "--report", folder});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const std::string page = read_bytes(folder + "/index.html");
-  for (const char* text : {"Misses over time", "Outstanding misses over time", "Bandwidth over time",
+  for (const char* text : {"Misses over time", "MSHRs in use over time", "Bandwidth over time",
                            "Resident warps over time", "Where memory time goes", "What moved"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
