@@ -159,8 +159,8 @@ void play(const experiment::RegroupedLaunch& launch) {
     };
     for (std::uint32_t sm = dispatcher->first_sm(); sm < kSms; ++sm) {
       run_own(sm);
-      while (dispatcher->has_shared(cycle)) {
-        const std::uint32_t item = dispatcher->take_shared(sm, cycle);
+      while (dispatcher->has_shared(sm, cycle)) {
+        const std::uint32_t item = dispatcher->take_shared(sm, cycle, releases);
         if (item == machine::Dispatcher::kNone) {
           break;
         }

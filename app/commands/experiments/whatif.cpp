@@ -23,6 +23,7 @@
 #include "base/input_file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "sim/comparison/model_list.hpp"
 #include "sim/engine/stage_settings.hpp"
 
 namespace rayreplay::app {
