@@ -53,7 +53,8 @@ def main():
     for (scene, bounce, order), of in made.items():
         plain = made[scene, bounce, "identity"]["time_cycles"]
         busy = {name: of[f"time_{key}_busy"] for name, key in
-                (("issue slots", "issue"), ("ray-tracing units", "ray_unit"), ("L2", "l2"), ("DRAM", "dram"))}
+                (("issue slots", "issue_slots"), ("ray-tracing units", "ray_tracing_units"), ("L2", "l2_bandwidth"),
+                 ("DRAM", "dram_bandwidth"))}
         busiest = max(busy, key=busy.get)
         print(f"| {scene}, {bounce} | {order} | {of['time_cycles']:,.0f} | {plain / of['time_cycles']:.2f} | "
               f"{100 * of['l1_hit_rate']:.1f} % | {of['time_l2_bytes'] / (width * height):,.0f} | "
