@@ -18,6 +18,7 @@
 #include "scheduler-models/launch_order.hpp"
 #include "sim/launch/launch_stream.hpp"
 #include "sim/launch/launch_work.hpp"
+#include "sim/machine/interleave.hpp"
 #include "tests/interleave/slow_forming.hpp"
 #include "tests/memory/launch_streams.hpp"
 #include "tests/support/error_of.hpp"

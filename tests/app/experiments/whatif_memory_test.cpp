@@ -236,6 +236,26 @@ std::map<std::string, std::int64_t> counter_sums(const PerfettoTrace& trace) {
   return sums;
 }
 
+/// Warps that form while they run: at each point anew, and for the timeline.
+TEST_F(WhatifMemoryTest, ModelsInAClosedLoopAreThoseOfRun) {
+  const std::string file = scratch_ / "closed.pftrace";
+  const json answer = answer_of({"--models", "plain,bindless-dispatch", "--outputs", "time", "--break-even",
+                                 "shader_costs.closest-hit=10..50000", "--timeline", file});
+  const Metrics run = run_of({"scheduler.model=bindless-dispatch"});
+  EXPECT_EQ(answer["rows"][1]["cycles"], run.at("time_cycles"));
+  ASSERT_EQ(answer["break_even"].size(), 1U);
+  const json points = answer["break_even"][0]["points"];
+  ASSERT_GE(points.size(), 2U);
+  for (const json& point : {points.front(), points.back()}) {
+    const std::string setting = "shader_costs.closest-hit=" + point["value"].dump();
+    const double plain = run_of({setting}).at("time_cycles");
+    const double spawned = run_of({"scheduler.model=bindless-dispatch", setting}).at("time_cycles");
+    EXPECT_DOUBLE_EQ(point["speed_up"], plain / spawned) << setting;
+  }
+  auto sums = counter_sums(read_perfetto(read_bytes(file)));
+  EXPECT_EQ(static_cast<double>(sums["L2 bytes per window"]), run.at("time_l2_bytes"));
+}
+
 TEST_F(WhatifMemoryTest, TimelinesSumToTheTotals) {
   const std::string of_whatif = scratch_ / "w.pftrace", of_cache = scratch_ / "c.pftrace";
   const json answer = answer_of({"--models", "plain,ser", "--outputs", "time", "--no-break-even", "--timeline",
