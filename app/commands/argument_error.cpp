@@ -133,9 +133,9 @@ std::string end_of_range(const std::string& text) {
   return !value ? text : *value >= kHuge ? std::string() : fmt::format("{:.16g}", *value);
 }
 
-/// "V not in {a,b}", "Value V not in range A to B", or a sentence of a check of our own.
+/// "V not in {a,b}", "Value V not in range A to B" (CLI11 from 2.4: "[A - B]"), or a sentence of a check of our own.
 ErrorInfo not_allowed(const CLI::Option& option, const std::string& said) {
-  constexpr std::string_view kSet = " not in {", kRange = " not in range ", kValue = "Value ", kTo = " to ";
+  constexpr std::string_view kSet = " not in {", kRange = " not in range ", kValue = "Value ";
   if (const auto set = said.find(kSet); set != std::string::npos) {
     const std::string list = said.substr(set + kSet.size(), said.rfind('}') - set - kSet.size());
     const std::string value = said.substr(0, set);
@@ -145,11 +145,16 @@ ErrorInfo not_allowed(const CLI::Option& option, const std::string& said) {
             fmt::format("one of {}", fmt::join(known, ", ")), near.empty() ? "" : "did you mean '" + near + "'?"};
   }
   if (const auto range = said.find(kRange); range != std::string::npos && said.starts_with(kValue)) {
-    const std::string ends = said.substr(range + kRange.size());
-    const auto to = ends.find(kTo);
+    std::string ends = said.substr(range + kRange.size());
+    std::string_view between = " to ";
+    if (ends.starts_with('[') && ends.ends_with(']')) {
+      ends = ends.substr(1, ends.size() - 2);
+      between = " - ";
+    }
+    const auto to = ends.find(between);
     if (to != std::string::npos) {
       const std::string low = end_of_range(ends.substr(0, to));
-      const std::string high = end_of_range(ends.substr(to + kTo.size()));
+      const std::string high = end_of_range(ends.substr(to + between.size()));
       const std::string value = said.substr(kValue.size(), range - kValue.size());
       const bool is_number = number_in(value).has_value();
       return {is_number ? "the value is out of range" : "the value is not a number", name_of(option),

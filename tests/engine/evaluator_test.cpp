@@ -178,7 +178,7 @@ TEST(Evaluator, ModelsWithoutRoundsHaveNoSuchMetric) {
 std::vector<Settings> mixed() {
   const std::string made = "coherence";
   const std::string teapot = path_of("teapot-alpha.rrt");
-  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure,time", "schedule.time=memory"}),
+  return {of_workload(made, {"outputs=simt,model,traversal,cache,structure,time,traffic", "schedule.time=memory"}),
           of_workload(made, {"outputs=simt", "packing=random"}),
           of_workload(made, {"outputs=simt", "costs.nobody=3"}),
           of_workload(made, {"outputs=simt,cache", "cache.l1.bytes=32KiB"}),

@@ -178,7 +178,7 @@ TEST(ParameterTable, StagesAreAGraphWithoutCircles) {
   EXPECT_EQ(with_dependents(stages_named("cache")), stages_named("cache"));
   EXPECT_EQ(with_dependents(stages_named("input")), (StageMask{1} << stage_count()) - 1);
   EXPECT_EQ(with_dependents(stages_named("structure")),
-            stages_named("structure, model, traversal, regrouping, stream, cache, time, reuse"));
+            stages_named("structure, model, traversal, regrouping, stream, cache, time, traffic, reuse"));
   EXPECT_THROW(static_cast<void>(stage("no-such-stage")), Error);
 }
 

@@ -311,7 +311,9 @@ class HostileDatabaseTest : public HostileTextTest {
     const std::string sweep = scratch_ / "s.toml";
     std::ofstream(sweep) << "[experiment]\noutputs = \"simt\"\n[axes]\n"
                             "trace = [\"missing\\u001b[2J\\u0007\\rover\\nrayreplay: error: forged\\u009b.rrt\", "
-                            "\"other\\u202E.rrt\"]\n";
+                            "\"other\\u202E.rrt\", \"sound.rrt\"]\n";
+    // A sweep of which no configuration is possible does not start.
+    fs::copy_file(SmallTrace::trace(), std::string(scratch_ / "sound.rrt"));
     const Outcome outcome = run_command({"sweep", sweep, "--set", "policy=min-shader", "-o", database()});
     made_ = outcome.code;
     errors_ = outcome.errors;
