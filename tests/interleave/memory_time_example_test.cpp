@@ -149,12 +149,12 @@ TEST_F(MemoryTimeExample, EveryMissOverTime) {
   for (const auto& row : said("| cycle | SM | warp | instruction | line | served by | completes | why |")) {
     std::vector<HistoryWindow>& sm = expected[std::stoul(row[1])];
     const std::size_t cycle = std::stoul(row[0]);
-    const bool memory = row[5] == "memory";
+    const bool dram = row[5] == "DRAM";
     sm[cycle].accesses += row[5] == "store" ? 0U : 1U;
-    if (memory || row[5] == "L2") {
+    if (dram || row[5] == "L2") {
       ++misses;
       ++sm[cycle].l1_misses;
-      sm[cycle].l2_misses += memory ? 1U : 0U;
+      sm[cycle].l2_misses += dram ? 1U : 0U;
       for (std::size_t held = cycle; held < std::stoul(row[6]); ++held) {
         ++sm[held].miss_cycles;
       }
