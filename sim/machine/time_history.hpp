@@ -19,7 +19,7 @@ namespace rayreplay::machine {
 struct HistoryWindow {
   std::uint64_t accesses = 0;     ///< transactions of loads
   std::uint64_t l1_misses = 0;    ///< those that asked the L2
-  std::uint64_t l2_misses = 0;    ///< those that memory served
+  std::uint64_t l2_misses = 0;    ///< those that DRAM served
   std::uint64_t l2_bytes = 0;     ///< served; of the whole machine only
   std::uint64_t dram_bytes = 0;   ///< as l2_bytes
   std::uint64_t miss_cycles = 0;  ///< MSHRs in use, summed over the window's cycles

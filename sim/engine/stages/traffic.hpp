@@ -1,7 +1,7 @@
 // Stage "traffic": the names of its metrics.
 //
 // Contract: three metrics for each kind of data that a launch's accesses have; a kind without accesses has none. Over
-// kinds, `L2` and `Dram` sum to the loads that the L2 and memory serve in the interleaving
+// kinds, `L2` and `Dram` sum to the loads that the L2 and DRAM serve in the interleaving
 // (sim/machine/interleave.hpp).
 #pragma once
 
