@@ -100,7 +100,7 @@ PageData page_table(const output::Table& table, const std::string& bar_key) {
       const output::Column& column = table.columns[i];
       if (!column.detail) {
         const auto* share = column.key == bar_key ? std::get_if<double>(&row[i]) : nullptr;
-        cells.push_back({{"text", output::cell_text(row[i], column)},
+        cells.push_back({{"text", text::printable(output::cell_text(row[i], column))},
                          {"number", bool{numbers[i]}},
                          {"bar", share == nullptr ? "" : fmt::format("{:.2f}", std::clamp(*share, 0.0, 1.0) * 100)}});
       }
@@ -114,7 +114,7 @@ PageData page_table(const output::Table& table, const std::string& bar_key) {
 PageData page_facts(const Facts& facts) {
   PageData list = PageData::array();
   for (const auto& [name, value] : facts) {
-    list.push_back({{"name", name}, {"value", value}});
+    list.push_back({{"name", text::printable(name)}, {"value", text::printable(value)}});
   }
   return list;
 }
