@@ -149,7 +149,7 @@ class Reader {
     return rows;
   }
 
-  /// A column of `rows.exactly` rows, or of at most `rows.most`.
+  /// A column of `rows.number` rows or, unless `rows.exactly`, of at most that many.
   template <class T>
   void read_column(const Handle& group, const char* path, const char* name, Column<T>& column, const Rows& rows) const {
     const std::string where = fmt::format("{}/{}", path, name);

@@ -18,15 +18,16 @@
 //   played    warps whose SMs are known, as a timed model's run gives them. Each SM starts its warps in their order; a
 //             warp starts when the earlier segments of all its threads have ended, `signal_cycles` later for those that
 //             ended on another SM. Any order in which each warp follows the warps it waits for comes to its end.
-//   forming   a timed model in a closed loop: warps form while the interleaving runs, with its times. Launched warps
-//             are shared items. With an exchange for each SM, it hears of the warps that ended on this SM; its warps
-//             are the SM's own items; and a launched warp may start where the SM's exchange admits it
-//             (forming_warps.hpp). In a cycle the exchange hears of all ends, by start of the warps; is asked for
-//             warps; and is asked again if its deadline has come. Ready warps start before launched ones.
-//             `signal_cycles` after the last launched warp has started the exchange knows that none is left. A single
-//             exchange hears of ends `signal_cycles` later, by SM, then by start; its warps are shared items, and start
-//             before launched ones. Items: launched warps by start rank, then formed ones in the order of their
-//             release.
+//   forming   a timed model in a closed loop: warps form while the interleaving runs, at its times (terms:
+//             forming_warps.hpp). Launched warps are shared items; a launched warp may start on an SM whose exchange
+//             admits it. Ready warps start before launched ones. Items are numbered: launched warps by start rank, then
+//             formed ones in the order of their release.
+//             An exchange for each SM: its warps are the SM's own items. It is told of the ends of warps on its SM in
+//             the cycle of the end, by start of the warps. After all ends of a cycle it is asked for warps, and once
+//             more if its deadline has come. It knows `signal_cycles` after the start of the last launched warp that
+//             none is left.
+//             A single exchange: its warps are shared items. It is told of ends `signal_cycles` later, by SM, then by
+//             start of the warps, and is then asked in the same way. It knows at once that no launched warp is left.
 //
 // `signal_cycles`: the machine's l2_latency_cycles; a signal to another SM goes through the L2. O(1) an item, O(log
 // units of an SM) a round; forming: the exchanges' cost, and with a single one O(SMs) an item. Memory: 4 to 12 bytes an
@@ -62,11 +63,11 @@ class Dispatcher {
   virtual ~Dispatcher() = default;
   /// Items are numbered below it.
   [[nodiscard]] virtual std::uint32_t items() const = 0;
-  /// Those below it are known in advance and all given; others form on the way.
+  /// Items below it are known in advance, and all of them are given; others form while the interleaving runs.
   [[nodiscard]] virtual std::uint32_t known_items() const {
     return items();
   }
-  /// True if items are left when so many were given.
+  /// True if items are left after so many have been given.
   [[nodiscard]] virtual bool has_left(std::uint64_t given) const {
     return given != items();
   }
@@ -78,16 +79,17 @@ class Dispatcher {
   [[nodiscard]] virtual bool signals() const {
     return false;
   }
-  /// The next of the SM's own items in this cycle; kNone.
+  /// The next of the SM's own items in this cycle; kNone if there is none.
   [[nodiscard]] virtual std::uint32_t take_own(std::uint32_t sm, std::uint64_t cycle) = 0;
   /// True if there may be a shared item for this SM in this cycle.
   [[nodiscard]] virtual bool has_shared(std::uint32_t sm, std::uint64_t cycle) const = 0;
-  /// The next shared item, for this SM; kNone. Called in the order of cycles. Appends releases as `ended` does.
+  /// The next shared item, for this SM; kNone if there is none. Called in the order of cycles. Appends releases as
+  /// `ended` does.
   [[nodiscard]] virtual std::uint32_t take_shared(std::uint32_t sm, std::uint64_t cycle,
                                                   std::vector<Release>& releases) = 0;
   /// Appends releases of other SMs, and of all where the items are shared.
   virtual void ended(std::uint32_t item, std::uint32_t sm, std::uint64_t cycle, std::vector<Release>& releases) = 0;
-  /// The first later cycle from which the SM may find an item that has been released; kNever.
+  /// The first later cycle from which the SM may find an item that has been released; kNever if there is none.
   [[nodiscard]] virtual std::uint64_t next_release(std::uint32_t sm, std::uint64_t cycle) const = 0;
   /// Appends about `most` of the items that will be taken next, at least one if any is left.
   virtual void append_next(std::size_t most, std::vector<std::uint32_t>& items) const = 0;
@@ -106,7 +108,7 @@ class Dispatcher {
                                                           std::span<const std::uint32_t> sm_of_warp,
                                                           const Machine& machine);
 
-/// Items form on the way, and tell their segments to the source of their streams.
+/// A dispatcher whose items form while the interleaving runs. The source of their streams asks it for their segments.
 class FormingDispatcher : public Dispatcher, public memory::ItemSegments {};
 
 /// `order`: lanes and warps at launch. Order and segments must outlive it.

@@ -2,9 +2,10 @@
 //
 // Contract: both time models use this object: the fluid (timed_run.cpp) and memory time
 // (interleaving/dispatch_forming.cpp). They say when warps end and on which SM there is room; this object keeps account
-// of segments and calls the exchanges. A warp is *launched* or *formed*; both are numbered: launched warps from 0 by
-// start rank, without those that have no segments; formed warps after them, in the order of their release. There is one
-// exchange for all SMs, or one for each. Of an exchange:
+// of segments and calls the exchanges. A *launched* warp runs the first segments of its threads; a *formed* one was
+// released by an exchange. Numbers of warps: launched warps from 0 by start rank, without those that have no segments;
+// then formed warps in the order of their release. There is one exchange for all SMs that shade, or one for each; SMs
+// are numbered from 0 among those that shade. Of an exchange:
 //   ready     released warps that have not started, in order of release
 //   running   warps that have started and whose end has not been reported
 //   coming    lanes of running and ready warps whose threads have a later segment
@@ -12,10 +13,10 @@
 //             exchange's SMs
 //   starved   threads wait, none is coming, no warp is ready, and no launched warp can come: none is left, or nothing
 //             runs and none is admitted. The exchange must then release a warp.
-// The order of calls decides alone. Every segment starts once, after the thread's previous one has ended. O(warp size)
-// a call, besides the exchange's own cost. Memory: a byte a segment, 4 bytes a launched warp, and the lanes of warps
-// that run or are ready: at most as many as threads fit into all slots. Errors: Internal for exchanges that break their
-// contract, Resource for more than Waiting::kMaxWarps warps.
+// Results depend on the order of calls alone, and on the times that exchanges get. Every segment starts once, after the
+// thread's previous one has ended. O(warp size) a call, besides the exchange's own cost. Memory: a byte a segment, 4
+// bytes a launched warp, and the lanes of warps that run or are ready: at most as many as threads fit into all slots.
+// Errors: Internal for exchanges that break their contract, Resource for more than Waiting::kMaxWarps warps.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +53,7 @@ class FormingWarps {
   [[nodiscard]] std::uint32_t launch_warps() const {
     return static_cast<std::uint32_t>(launch_warps_.size());
   }
-  /// The launched warp that starts next, if one is left.
+  /// The number of the launched warp that starts next, if one is left.
   [[nodiscard]] std::uint32_t next_launched() const {
     return next_launched_;
   }
@@ -70,24 +71,25 @@ class FormingWarps {
     return waits_[exchange].running;
   }
 
-  /// Starts the exchange's first ready warp, or the next launched one; its number.
+  /// Start the exchange's first ready warp, or the next launched one. The warp's number.
   [[nodiscard]] std::uint32_t start_ready(std::uint32_t exchange);
   [[nodiscard]] std::uint32_t start_launched(std::uint32_t exchange);
-  /// A started warp has ended: its threads arrive in their lanes' order. The number of its lanes.
+  /// A started warp has ended: its threads with a later segment arrive, in the order of lanes. The number of the
+  /// warp's threads.
   std::uint32_t ended(std::uint32_t warp, std::uint32_t exchange, double now_cycles);
   /// Asks the exchange for warps: after ends of its warps, and at its deadline.
   void ask(std::uint32_t exchange, double now_cycles);
   void ask_at_deadline(std::uint32_t exchange, double now_cycles);
-  /// The exchange's deadline, if threads wait; kNever.
+  /// The exchange's deadline; kNever if no thread waits.
   [[nodiscard]] double deadline(std::uint32_t exchange) const;
-  /// `launch_left`: as far as the exchange knows.
+  /// `launch_left`: launched warps are left, as far as the exchange knows.
   [[nodiscard]] bool is_starved(std::uint32_t exchange, bool launch_left) const;
   /// Asks the starved exchange, which must release a warp.
   void feed(std::uint32_t exchange, double now_cycles);
 
   /// Of a launched warp, or a formed one that is ready or runs.
   [[nodiscard]] scheduler::FormedWarp lanes_of(std::uint32_t warp) const;
-  /// Order of the warp's start, from 0. The warp runs.
+  /// Order of the warp's start, from 0. The warp must be running.
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t warp) const {
     return alive_.at(warp).rank;
   }
@@ -97,7 +99,7 @@ class FormingWarps {
   }
 
  private:
-  /// A segment's state, and whether its thread has another.
+  /// Flags of a segment: it is the last of its thread; its thread waits in an exchange to run it.
   enum State : std::uint8_t { kLast = 1, kWaiting = 2 };
 
   struct Wait {

@@ -50,10 +50,10 @@
 // The sink gets blocks by cycle, then SM; flags of loads give their outcome (transactions.hpp). `raw` gets each
 // instruction when its first transaction issues, `warp` being the item. Deterministic: the same plan, machine,
 // scheduler and source give the same interleaving on every computer and for any number of threads. O(log resident
-// warps) an instruction, O(1) a transaction, O(log outstanding misses) a miss, O(SMs) for each L2 latency of time.
+// warps) an instruction, O(1) a transaction, O(log MSHRs) a miss, O(SMs) for each L2 latency of time.
 // Memory: the streams of resident warps and of those about to start; 34 to 64 bytes a line of the caches. Source:
 // Rogers, O'Connor, Aamodt, MICRO 2012 (warp schedulers); Aila and Laine, HPG 2009 (persistent threads). Errors: Usage
-// for dispatchers whose SMs or items differ from machine and source; for resident warps, latencies, outstanding misses
+// for dispatchers whose SMs or items differ from machine and source; for resident warps, latencies, outstanding_misses
 // or compute cycles out of range; for geometries that do not fit the stream's lines and sectors; for missing raw
 // instructions; with `work`, for missing work, rates out of range, only one of the rates of boxes and triangles, and
 // delays of another number of items. Resource for caches of more than 2^28 lines in all and for times beyond 2^42
@@ -83,8 +83,8 @@ struct InterleaveOptions {
   std::uint32_t resident_warps = 32;                 ///< of an SM: 1 … kMaxResidentWarps
   std::uint32_t compute_cycles = 0;                  ///< at most kMaxComputeCycles
   bool work = false;                                 ///< memory time: streams have work
-  /// With `work`, by item: cycles of its exchange; empty: none. Items that form on the way wait as long as the last
-  /// one.
+  /// With `work`, by item: cycles that it waits for its exchange; empty: none. For items that form while the
+  /// interleaving runs, the last value holds.
   std::span<const std::uint32_t> start_delay{};
   bool cycles = false;                     ///< blocks carry cycles
   memory::InstructionSink* raw = nullptr;  ///< the source must keep raw instructions
@@ -115,7 +115,7 @@ struct MemoryTime {
 };
 
 struct InterleaveResult {
-  std::uint64_t cycles = 0;        ///< until the last instruction has completed; with `work` the launch has ended
+  std::uint64_t cycles = 0;        ///< until the last instruction has completed; with `work` until the launch ends
   std::uint64_t instructions = 0;  ///< warp memory instructions
   std::uint64_t transactions = 0;
   std::uint64_t items = 0;

@@ -1,13 +1,13 @@
 // Memory time over time: windows of equal length, with the accesses, misses, bytes and warps of each.
 //
 // Contract: an interleaving with work reports its events (InterleaveOptions::history); `finish` makes the windows.
-// Events may come in any order; those of one SM touch that SM's tracks alone. A track has at most `most_windows`
-// windows, fewer for machines of many SMs: an event behind its last window doubles the length of all and merges
-// neighbours. So memory is bounded (kMostCells cells of 56 bytes, or 16 windows an SM) whatever the launch takes. All
-// numbers are integers, and the sums over windows are exactly those of the result: of accesses and misses (l1_hits,
-// merged, l2_hits, dram), of bytes served, of warp-cycles (MemoryTime), and of the cycles for which misses were
-// outstanding. Bytes count in the window in which their service begins; what begins after the launch's end counts in
-// the last window. O(1) an event, amortised.
+// Events may come in any order. Each SM has a *track* for each quantity; events of an SM change its tracks alone. A
+// track has at most `most_windows` windows, fewer on machines of many SMs: an event after its last window doubles the
+// length of its windows and merges neighbours. So memory is bounded however long the launch takes: kMostCells cells of
+// 56 bytes or, where that is more, 16 windows an SM. All numbers are integers, and the sums over windows are exactly
+// those of the result: accesses and misses (l1_hits, merged, l2_hits, dram), bytes served, warp-cycles (MemoryTime),
+// and the cycles for which misses were outstanding. Bytes count in the window in which their service begins; what
+// begins after the launch's end counts in the last window. O(1) an event, amortised.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace rayreplay::machine {
 
 struct HistoryWindow {
   std::uint64_t accesses = 0;     ///< transactions of loads
-  std::uint64_t l1_misses = 0;    ///< those that asked the L2
+  std::uint64_t l1_misses = 0;    ///< those that the L2 or DRAM served
   std::uint64_t l2_misses = 0;    ///< those that DRAM served
   std::uint64_t l2_bytes = 0;     ///< served; of the whole machine only
   std::uint64_t dram_bytes = 0;   ///< as l2_bytes

@@ -24,13 +24,14 @@
 // also `cycles_per_warp` if its unit exchanges threads (its first round has several warps). Its traffic is
 // `bytes_per_moved` · moved + `bytes_per_thread` · lanes; its latency grows by traffic / bandwidth.
 //
-// Timed models (run_timed; forming_warps.hpp keeps account of them, here and in memory time). Threads start in the launch's warps, by start rank. A thread whose segment has ended, and
-// that has another, waits in the exchange of its SM (or the only one). Whenever jobs have ended or a deadline has come,
-// arrivals are processed by SM, job, lane; then exchanges are asked by SM. Released warps start in order of release,
-// before launched ones, on their SM, or with a single exchange on the SM with the fewest jobs. A launched warp starts
-// on the SM with the fewest jobs among those where running jobs + warps released but not started + ⌈waiting threads /
-// warp size⌉ leave a slot free (with a single exchange, over the slots and waiting threads of all SMs). Every formed
-// warp is charged like one of a unit that exchanges.
+// Timed models (run_timed; forming_warps.hpp keeps account of them, here and in memory time). Threads start in the
+// launch's warps, by start rank. A thread whose segment has ended, and that has another, waits in the exchange of its
+// SM (or the only one). Whenever jobs have ended or a deadline has come, arrivals are processed by SM, job, lane; then
+// exchanges are asked by SM. Released warps start in order of release, before launched ones, on their SM, or with a
+// single exchange on the SM with the fewest jobs. A launched warp starts on the SM with the fewest jobs among those
+// where running jobs + warps released but not started + ⌈waiting threads / warp size⌉ leave a slot free (with a single
+// exchange, over the slots and waiting threads of all SMs). Every formed warp is charged like one of a unit that
+// exchanges.
 #pragma once
 
 #include <array>

@@ -1,8 +1,9 @@
 // What moved a variant's memory time against the baseline's: parts of the SM-cycles, and kinds of accesses.
 //
-// Contract: of metrics by name, as the stages `time` and `traffic` give them. A part's change is in shares of the
-// baseline's SM-cycles: over all parts they sum to cycles / baseline's cycles − 1. A kind's change is in loads that the
-// L1 did not serve. Both by falling size; ties in the order of parts and kinds. O(parts + kinds).
+// Contract: metrics are by name, as the stages `time` and `traffic` give them. A part's change is a share of the
+// baseline's SM-cycles: over all parts these shares sum to cycles / baseline's cycles − 1. A kind's change is a number
+// of loads that the L1 did not serve. Both lists are by falling size; ties in the order of parts and kinds. O(n log n)
+// in parts and kinds.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ struct PartChange {
 
 struct KindChange {
   memory::DataKind kind = memory::DataKind::Node;
-  double loads = 0;  ///< served by the L2 and by memory
+  double loads = 0;  ///< served by the L2 or DRAM
 };
 /// Kinds whose loads differ.
 [[nodiscard]] std::vector<KindChange> kind_changes(const Metrics& baseline, const Metrics& variant);

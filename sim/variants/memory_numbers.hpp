@@ -1,11 +1,12 @@
-// The numbers whose break-even in memory time is looked for.
+// The numbers whose break-even in memory time is searched for.
 //
 // Contract: a number is a key of an experiment with a numeric value. The usual ones: the cost of closest-hit calls, the
 // live state of the row's scheduler model, the sizes of L1 and L2, the bandwidth of DRAM; those that a row does not
-// have are left out. An assumed number has its plausible range (sim/comparison/ranges.hpp); any other, and one without
-// such a range, a quarter to four times its value; or the range that was asked for. Ranges keep to the key's limits.
-// Sizes of caches are whole sets. Errors: Usage for keys that are no numbers, that no stage of memory time reads, or
-// that are 0 without a range; for ranges out of order or limits.
+// have are left out. A number's range is the one that was asked for. Without it, an assumed number has its plausible
+// range (sim/comparison/ranges.hpp); any other, and one without such a range, a quarter to four times its value. Ranges
+// are cut to the key's limits. Sizes of caches are whole sets. Errors: Usage for keys that are no numbers, that no
+// stage of memory time reads, or whose value is 0 if no range was asked for; for ranges that do not contain the value,
+// or exceed the key's limits.
 #pragma once
 
 #include <optional>
@@ -28,8 +29,8 @@ struct AskedNumber {
 /// Items "KEY" and "KEY=LOW..HIGH" between commas.
 [[nodiscard]] std::vector<AskedNumber> parse_numbers(std::string_view list, const std::string& option);
 
-/// The errors that `numbers_of` has for keys, of the rows' complete settings; and Usage for a parameter of scheduler
-/// models that no row's model has.
+/// Throws the errors that `numbers_of` has for the keys of `asked`, before anything is computed; and Usage for a
+/// parameter of scheduler models that no row's model has. `rows`: their complete settings.
 void check_numbers(std::span<const Settings> rows, const std::vector<AskedNumber>& asked);
 
 /// What the launch says about its numbers, beside its settings.

@@ -3,12 +3,12 @@
 //
 // Contract: a row for each combination of the models, packings and node orders given; the first one is the baseline. A
 // row's metrics are those of `rayreplay run` with the row's settings. With `time` a row has a verdict on its memory
-// time against the baseline's: `judge` (sim/comparison/sensitivity.hpp) with few points, because each is two memory
-// times. Of the numbers to vary (memory_numbers.hpp) the assumed ones decide the verdict; the others are varied alone,
-// for their break-even. A bound has no warps: it gets metrics of the stage `model` alone, and no verdict. `runs` counts
-// the different memory times beside the rows' own. Rows run one after another, parallel inside; points of a verdict at
-// most kMaxAtOnce at a time, without recording accesses. Deterministic. Errors: those of the stages, of the first row
-// that fails; Usage for numbers that cannot be varied.
+// time against the baseline's: `judge` (sim/comparison/sensitivity.hpp) with few points, because each takes up to two
+// memory times. Of the numbers to vary (memory_numbers.hpp) the assumed ones decide the verdict; the others are varied
+// alone, for their break-even. A bound has no warps: it gets metrics of the stage `model` alone, and no verdict. `runs`
+// counts the different memory times that were run beside the rows' own. Rows run one after another, parallel inside;
+// points of a verdict run up to kMaxAtOnce at a time, without recording accesses. Deterministic. Errors: those of the
+// stages, for the first row that fails; Usage for numbers that cannot be varied.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace rayreplay::experiment {
 
-/// Of `schedule.time`: with `time` among the outputs it is `memory` without being asked for.
+/// Wanted results. `time` sets `schedule.time` to `memory`, unless the settings have that key.
 struct MemoryOutputs {
   bool model = false, cache = false, time = false;
 };
@@ -45,7 +45,7 @@ struct MemoryRow {
   double speed_up = 1;        ///< in memory time; the baseline's cycles / this one's
   double model_speed_up = 1;  ///< likewise in the fluid model
   Verdict verdict{};          ///< NotAsked of the baseline, of bounds, without time or break_even
-  Verdict explored{};         ///< the same for numbers that are not assumed: only its effects count
+  Verdict explored{};         ///< of the numbers that are not assumed: only its `effects` have a meaning
 };
 
 struct MemoryResult {
@@ -56,7 +56,7 @@ struct MemoryResult {
   std::uint64_t runs = 0;
 };
 
-/// A launch and what its variants are computed with. All but `asked` outlive the call.
+/// A launch, and what its variants are computed with.
 struct VariantBench {
   std::function<Experiment(const Settings& complete)> open;
   std::function<Workbench(bool alone)> bench;  ///< alone: no accelerator and no progress, for several at once

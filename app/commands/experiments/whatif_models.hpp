@@ -28,7 +28,7 @@ class ModelsOptions {
   [[nodiscard]] std::vector<std::string> listed() const;
   /// Usage for options that only apply to models.
   void require_none() const;
-  /// Words of --outputs; without the option `model` alone. Usage for others.
+  /// The words of --outputs; without the option, `model`. Usage for unknown words.
   [[nodiscard]] experiment::MemoryOutputs memory_outputs() const;
 
   std::string outputs;
@@ -60,10 +60,10 @@ struct WhatIfCommon {
 int compare_models(const WhatIfCommon& common, const ModelsOptions& options, experiment::Settings given,
                    const std::vector<std::string>& named);
 
-/// Usage for options whose target was not requested.
+/// Usage for --timeline-model without --timeline, and --segments-model without --segments.
 void require_owners(const ModelsOptions& options);
 
-/// A file of one model's warps, and the option that names the model.
+/// A file about the warps of one model; the options that name the file and the model.
 struct ModelFile {
   const char* option;
   const std::string* path;

@@ -47,7 +47,7 @@ NamedCells csv_context(const MemoryContext& memory) {
   return cells;
 }
 
-/// "at 36 points, each two memory times" as a note under the break-even.
+/// "36 memory times beside the rows' own were run for it": a note under the break-even.
 std::string runs_note(const MemoryResult& result) {
   return fmt::format("{} beside the rows' own were run for it", counted(result.runs, "memory time"));
 }

@@ -28,7 +28,7 @@ struct MemoryContext {
 
 [[nodiscard]] std::string memory_text(const MemoryContext& memory);
 [[nodiscard]] nlohmann::ordered_json memory_json(const MemoryContext& memory);
-/// Of the CSV: `memory_rows` with its provenance.
+/// The table of the CSV: `memory_rows` with its provenance.
 [[nodiscard]] output::Table memory_csv(const MemoryContext& memory);
 /// The first row's experiment as TOML; the flags in a comment.
 [[nodiscard]] std::string memory_toml(const experiment::Settings& settings,

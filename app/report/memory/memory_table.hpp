@@ -24,7 +24,8 @@ namespace rayreplay::report {
 /// Hit rates, bytes a ray, shares of DRAM, live state.
 [[nodiscard]] output::Table memory_traffic_table(const experiment::MemoryResult& result);
 
-/// Of each row against the first, with memory time: "ser: memory time -12.3 % of plain's SM-cycles: DRAM -9.1 %, …".
+/// Of each row against the first: "ser: SM-cycles +90.1 % of plain's: idle +87.1 %, …; loads that missed the L1: …";
+/// without memory time the loads alone.
 [[nodiscard]] std::vector<std::string> moved_sentences(const experiment::MemoryResult& result);
 /// Of each row with a verdict.
 [[nodiscard]] std::vector<std::string> memory_verdicts(const experiment::MemoryResult& result);

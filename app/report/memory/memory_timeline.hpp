@@ -23,7 +23,7 @@ struct NamedHistory {
   std::string name;
   const machine::TimeHistory* history = nullptr;
 };
-/// Miss rates, MSHRs in use, bandwidth and resident warps over time; no charts of no history.
+/// Of the whole machine: miss rates, MSHRs in use, bandwidth and resident warps over time. Empty without histories.
 [[nodiscard]] std::vector<pictures::Chart> history_charts(const std::vector<NamedHistory>& histories,
                                                           const machine::Machine& machine);
 

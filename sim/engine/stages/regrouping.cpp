@@ -35,7 +35,7 @@ std::uint64_t regrouped_bytes(const Experiment& experiment) {
              : 0;
 }
 
-/// The warps of a timed model form with the accesses.
+/// Closed loop: the warps of a timed model form while the accesses are interleaved.
 bool has_closed_loop(const Settings& complete) {
   return has_memory_time(complete) && is_timed(complete.text(kSchedulerModel));
 }

@@ -101,7 +101,7 @@ RecordedStream record_launch(Workbench& bench, const Experiment& experiment, Wor
   return recorded;
 }
 
-/// Takes transactions that nobody wants.
+/// Discards transactions: only the result of the interleaving is wanted.
 class NoSink : public memory::TransactionSink {
  public:
   void take(const memory::TransactionBlock& /*block*/) override {}

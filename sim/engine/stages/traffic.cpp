@@ -18,7 +18,7 @@ namespace {
 
 using memory::DataKind;
 
-/// A launch's accesses have no others.
+/// The kinds of data that a launch's accesses can have.
 constexpr std::array kKinds = {DataKind::Node,        DataKind::Index,        DataKind::Vertex,  DataKind::Box,
                                DataKind::Instance,    DataKind::ShaderRecord, DataKind::Payload, DataKind::Stack,
                                DataKind::FrameBuffer, DataKind::State};

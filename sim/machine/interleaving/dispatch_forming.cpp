@@ -1,10 +1,11 @@
 // Warps that form while the interleaving runs (dispatcher.hpp, "forming").
 //
-// Method: an exchange depends on arrivals, deadlines and starts. Its events are therefore processed late, when somebody
-// asks for items or reports an end, each with its own cycle. The interleaving simulates SM by SM; so an event of one SM
-// must not change what another one finds in the same window. An exchange of an SM hears of that SM alone, and of the
-// end of launched warps a signal later. A single exchange hears of ends a signal later, and its items are taken in the
-// order of cycles: an SM with a free slot stops at each of its events (`has_shared`, `next_release`).
+// Method: an exchange's events are arrivals, deadlines and starts of warps. They are processed only when the
+// interleaving asks for items or reports an end, but each with its own cycle. The interleaving simulates SM by SM; so
+// an event of one SM must not change what another one finds in the same window. The exchange of an SM is told of events
+// of its SM alone, and `signal_cycles` late that the last launched warp has started. A single exchange is told of ends
+// `signal_cycles` late, and its items are taken in the order of cycles: an SM with a free slot stops at each of its
+// events (`has_shared`, `next_release`).
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -16,7 +17,7 @@
 namespace rayreplay::machine {
 namespace {
 
-/// The first cycle at or after this time; kNever.
+/// The first cycle at or after this time; kNever if that is beyond 2^62.
 std::uint64_t cycle_of(double time) {
   constexpr double kMost = 0x1p62;
   if (!(time < kMost)) {
@@ -139,7 +140,7 @@ class Forming final : public FormingDispatcher {
   }
 
  private:
-  /// The end of a warp, when an exchange hears of it.
+  /// The end of a warp; `cycle`: in which the exchange is told of it.
   struct End {
     std::uint64_t cycle;
     std::uint32_t sm, rank, warp;
@@ -149,7 +150,7 @@ class Forming final : public FormingDispatcher {
   };
   /// Of an exchange.
   struct Desk {
-    std::priority_queue<End, std::vector<End>, std::greater<>> ends;  ///< that it will hear of
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends;  ///< of which it will be told
     bool knows_none_left = false;
   };
 
@@ -170,7 +171,7 @@ class Forming final : public FormingDispatcher {
     return cycle < none_left_since_;
   }
 
-  /// The first cycle for which the exchange has not been asked.
+  /// The cycle of the exchange's first event that has not been processed.
   [[nodiscard]] std::uint64_t next_event(std::uint32_t exchange) const {
     const Desk& desk = desks_[exchange];
     std::uint64_t next = desk.ends.empty() ? kNever : desk.ends.top().cycle;
@@ -180,7 +181,7 @@ class Forming final : public FormingDispatcher {
     }
     return next;
   }
-  /// The exchange's events up to this cycle.
+  /// Processes the exchange's events up to this cycle.
   void process(std::uint32_t exchange, std::uint64_t cycle) {
     for (std::uint64_t at = next_event(exchange); at <= cycle; at = next_event(exchange)) {
       Desk& desk = desks_[exchange];

@@ -210,7 +210,7 @@ class EngineState {
     call_.dispatcher.ended(item, sm, cycle, releases_);
     pass_on();
   }
-  /// Released items of other SMs start after this window.
+  /// Passes releases on to their SMs. Released items of other SMs start after this window.
   void pass_on() {
     for (const Release& release : releases_) {
       SmUnit& unit = units[release.sm];
@@ -233,7 +233,7 @@ class EngineState {
   void serve(SmUnit::Issued& issued);
   void store(const memory::Transaction& transaction, std::uint64_t cycle);
   Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle, MemoryBandwidth::Returns returns);
-  /// What goes with the transaction: its cycle, its requests, its raw instruction, where they are wanted.
+  /// Writes what belongs to the transaction, as far as it is wanted: its cycle, its requests, its raw instruction.
   void emit_details(const SmUnit::Issued& issued, std::uint32_t index);
   void hand_over();
   void add_time();

@@ -35,7 +35,7 @@ class ItemSupply {
     }
     return held_[place_[item]];
   }
-  /// Nobody reads the item's stream any more.
+  /// The item's stream is not read any more.
   void give_back(std::uint32_t item) {
     held_[place_[item]] = {};
     free_.push_back(std::exchange(place_[item], kNone));

@@ -1,9 +1,9 @@
 // Return times of misses: latencies, and the queues for the bandwidth of L2 and DRAM.
 //
-// Contract: requests come in the order in which the L2 is asked (cycle, then SM). Each takes its bytes' time of the
-// L2's server, and what the L2 lacks takes its bytes' time of DRAM's. Only the wait for a server delays a return;
-// a server's time for the request itself is part of the latency. Stores take bandwidth and no warp waits for them; the
-// L2's write-backs are not modelled. Without an L2 DRAM serves all. Without `limited` no request waits.
+// Contract: requests come in the order in which the L2 is asked (cycle, then SM). The L2's server serves each for its
+// bytes / bandwidth; DRAM's server serves what the L2 lacks in the same way. Only the wait for a server delays a
+// return: the service of the request itself is part of the latency. Stores take bandwidth, and no warp waits for them;
+// writebacks of the L2 are not modelled. Without an L2 DRAM serves all. Without `limited` no request waits.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Return times of an SM's outstanding misses.
 //
 // Contract: at most `most` misses are pending. `hold` reserves one; `add` gives its return time later, in the order of
-// asking. Returned misses are removed only when room is needed. Most misses return the latency of the L2 or of DRAM
-// after the server of its bandwidth has begun with them: these are in order of time, in one queue for each, O(1).
-// Misses that wait for lines requested earlier go to a heap.
+// asking. Returned misses are removed only when room is needed. Most misses return a fixed latency after the L2 or DRAM
+// has begun to serve them. Their return times are in order, in one queue for the L2 and one for DRAM: O(1). Misses that
+// wait for lines requested earlier go to a heap.
 #pragma once
 
 #include <algorithm>

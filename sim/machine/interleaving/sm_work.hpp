@@ -22,7 +22,7 @@ struct WarpProgress {
   std::uint64_t since = 0;   ///< cycle in which its clause became ready, or its wait for the ray-tracing unit began
   std::uint64_t issued = 0;  ///< cycle of its clause's last transaction so far
   WorkPart part = WorkPart::Tests;
-  WarpWait served = WarpWait::L1;  ///< where its clause's data comes from: the farthest so far
+  WarpWait served = WarpWait::L1;  ///< the farthest source of its clause's data so far
   bool started = false;            ///< an instruction has issued
   bool last = false;               ///< the row is the one after the last instruction
 };

@@ -1,8 +1,9 @@
 // Wakes of an SM's warps: when they become ready, or end.
 //
-// Contract: a warp has one wake at most; wakes are taken by cycle, then slot. Most are added in the order of time (hits
-// take one latency, misses return one after the other), so a wake goes behind the last one of a queue, where it is not
-// earlier than that: O(1). Others go to a heap: O(log wakes). Memory: 24 bytes a slot.
+// Contract: a warp has at most one wake; wakes are taken by cycle, then slot. Most are added in the order of time (hits
+// take one latency, misses return one after the other). So there are two queues in the order of time: a wake that is
+// later than the last one of a queue is appended there, O(1). Others go to a heap, O(log wakes). Memory: 24 bytes a
+// slot.
 #pragma once
 
 #include <algorithm>

@@ -3,18 +3,18 @@
 // Contract: `go_on` takes a warp, in the cycle in which it reaches a part of its row, through the parts until one takes
 // time or the row ends. The parts in order, of a warp that reaches them in cycle t:
 //   tests      They take a turn of the SM's ray-tracing unit: boxes / rt_boxes_per_cycle + triangles /
-//              rt_triangles_per_cycle cycles, or visits / rt_steps_per_cycle where these rates are 0: the further
-//              contents of a leaf are no visits, and take no time then. They end rt_test_latency_cycles after their
-//              turn. With software traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle instructions of
-//              the warp's issue partition for each row with visits, however many lanes are active; they end no earlier
-//              than rt_test_latency_cycles after they began. State Traversal.
+//              rt_triangles_per_cycle cycles, or visits / rt_steps_per_cycle where these rates are 0; a leaf is
+//              then one visit, whatever it contains. They end rt_test_latency_cycles after their turn. With software
+//              traversal they are warp_size · issue_per_cycle / rt_steps_per_cycle instructions of the warp's issue
+//              partition for each row with visits, for any number of active lanes; they end no earlier than
+//              rt_test_latency_cycles after they began. State Traversal.
 //   rays end   The rays leave the unit; no time.
 //   shader     Instructions take a turn of the warp's issue partition (slot mod issue_partitions), which starts
 //              issue_per_cycle / issue_partitions a cycle. They end with it, but no earlier than their latency after it
 //              began. State Issue.
 //   rays begin The warp queues for the unit. The first in the queue is admitted when its rays fit into `rt_rays`, or
 //              when the unit is empty: in each cycle after all wakes and starts, before the load unit. State Traversal.
-//              Without a limit or a unit nobody queues.
+//              Without a limit or a unit no warp queues.
 //   compute    compute_cycles between two instructions. State Issue.
 // Turns are taken in the order of arrival (server.hpp). A part that takes a turn ends in the first whole cycle in which
 // it is done, t + 1 at least. O(1), and O(log resident warps) for a part that takes time.

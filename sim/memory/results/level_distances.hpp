@@ -8,12 +8,12 @@
 
 namespace rayreplay::memory {
 
-/// A histogram for each kind, if kinds or windows are wanted; else none.
+/// An empty histogram for each kind of data, if histograms by kind or by window are wanted; else none.
 [[nodiscard]] inline std::vector<ReuseHistogram> wanted_distances(const HistogramParts& parts) {
   return std::vector<ReuseHistogram>(parts.kinds || parts.windows ? kDataKinds : 0);
 }
 
-/// Adds the histograms to those by kind and to the last window's, as wanted, and empties them.
+/// Adds the histograms to the result's by kind and to that of its last window, as far as wanted, and empties them.
 inline void move_distances(const HistogramParts& parts, std::vector<ReuseHistogram>& distances, LevelResult& result) {
   for (std::size_t kind = 0; kind < distances.size(); ++kind) {
     if (parts.kinds) {

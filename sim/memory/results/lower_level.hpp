@@ -3,8 +3,8 @@
 // Contract: `run` sends the accesses below the L1s (`l2` of a chunk) through the L2, in order, or to DRAM without one,
 // and adds hits and fetched bytes to the outcomes of their transactions, if the chunk has outcomes. `end_window` adds
 // the sums since the last call to a window; `move_distances` and `finish` write the level's results. `run` of a chunk
-// may be called while `find_distances` of the next one runs. Options must outlive this object. Resource: as
-// analysis.hpp says, which has the rules too.
+// may be called while `find_distances` of the next one runs. Options must outlive this object. Rules and errors:
+// analysis.hpp.
 #pragma once
 
 #include <array>
@@ -21,7 +21,8 @@ namespace rayreplay::memory {
 
 class LowerLevel {
  public:
-  /// `memory_sector`: of DRAM traffic, in bytes. `device`: computes the distances (`find_distances`); null: the cache.
+  /// `memory_sector`: bytes of a sector of DRAM traffic. `device`: computes reuse distances (`find_distances`); null:
+  /// the cache computes them.
   LowerLevel(const AnalysisOptions& options, LevelModels models, std::uint32_t memory_sector, Accelerator* device);
 
   void find_distances(Chunk& chunk);
@@ -49,7 +50,7 @@ class LowerLevel {
   std::optional<CacheUnit> cache_;
   std::optional<ChunkDistances> stacks_;       ///< if a device computes distances
   std::uint64_t l2_accesses_of_requests_ = 0;  ///< upper bound: at least as many as accesses
-  TransactionOutcome nobodys_;                 ///< of all transactions, if outcomes are not wanted
+  TransactionOutcome nobodys_;                 ///< written for all transactions, if outcomes are not wanted
   // For the current window:
   std::array<Tally, kDataKinds> tallies_;
   KindSums traffic_{};                     ///< of an exact model

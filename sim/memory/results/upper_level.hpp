@@ -3,7 +3,8 @@
 // Contract: `run` sends a chunk's transactions through the L1s of their SMs, in parallel, and writes the accesses of
 // the level below (`l2`, `l2_begin` of the chunk): the requests of the L1s if `needed_below`, else all transactions.
 // Without an L1 every transaction goes below. `end_window` adds the sums since the last call to a window;
-// `move_distances` and `finish` write the level's results. Options must outlive this object. Rules: analysis.hpp.
+// `move_distances` and `finish` write the level's results. Options must outlive this object. Rules and errors:
+// analysis.hpp.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ struct BelowSizes {
 
 class UpperLevel {
  public:
-  /// `below`: of the L2, if there is one. `device`: computes the distances; null: the caches themselves.
+  /// `below`: of the L2, if there is one. `device`: computes reuse distances; null: the caches compute them.
   UpperLevel(const AnalysisOptions& options, LevelModels models, bool needed_below, std::optional<BelowSizes> below,
              Accelerator* device);
 

@@ -1,7 +1,8 @@
 // Segments of items that form while streams run (sim/machine/dispatcher.hpp).
 //
-// Contract: `segments_of` may be asked from when an item has formed until it ends, from several threads. It writes the
-// segment of each lane, scheduler::kNoSegment for none, and returns the lanes whose threads moved into this warp.
+// Contract: `segments_of` may be called from the time an item has formed until it ends, from several threads. It writes
+// the segment of each lane, scheduler::kNoSegment for none, and returns the lanes (a bit each) whose threads moved into
+// this warp from another one.
 #pragma once
 
 #include <cstdint>

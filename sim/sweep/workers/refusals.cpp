@@ -11,12 +11,12 @@
 namespace rayreplay::sweep {
 namespace {
 
-/// Values of one factor: which a configuration was accepted with, and the errors of the others.
+/// Values of one factor: those of accepted configurations, and the errors of the others.
 struct Values {
   std::size_t factor = 0;
   std::vector<bool> accepted;
-  std::vector<std::optional<Error>> refused;  ///< the first that is Usage
-  std::vector<bool> excused;                  ///< refused for another reason than Usage too
+  std::vector<std::optional<Error>> refused;  ///< the first Usage error with the value
+  std::vector<bool> excused;                  ///< also refused with another error than Usage
   std::size_t open = 0;                       ///< values that are not accepted yet
 };
 
@@ -39,7 +39,7 @@ std::vector<Values> values_of(const Definition& definition) {
   return all;
 }
 
-/// A sampler may leave values out.
+/// Counts the values that occur in the plan: a sampler may leave values out.
 void count_open(const Plan& plan, std::vector<Values>& all) {
   for (Values& values : all) {
     std::vector<bool> occurs(values.accepted.size());
