@@ -17,7 +17,7 @@ namespace rayreplay::pictures {
 inline constexpr int kSeriesColors = 10;
 
 /// The one table of colours of charts and pages: a name in style sheets, the colour on light and on dark paper. c0 to
-/// c7 are those of series.
+/// c9 are those of series.
 struct Tone {
   const char* name;
   std::uint32_t light, dark;  ///< 0xRRGGBB
