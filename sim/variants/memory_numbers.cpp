@@ -42,7 +42,7 @@ constexpr std::array kNames = {
     Named{"scheduler.model:stack_bytes", "the spill of a call"},
     Named{kL1, "the size of an L1"},
     Named{kL2, "the size of the L2"},
-    Named{kBandwidth, "the bandwidth of the memory"},
+    Named{kBandwidth, "the bandwidth of DRAM"},
 };
 
 [[noreturn]] void refuse(std::string what, std::string_view key, std::string expected, std::string fix = "") {

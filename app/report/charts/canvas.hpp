@@ -14,7 +14,7 @@
 
 namespace rayreplay::pictures {
 
-inline constexpr int kSeriesColors = 8;
+inline constexpr int kSeriesColors = 10;
 
 /// The one table of colours of charts and pages: a name in style sheets, the colour on light and on dark paper. c0 to
 /// c7 are those of series.
@@ -33,7 +33,9 @@ inline constexpr std::array<Tone, 4 + kSeriesColors> kTones = {{{"paper", 0xfbfb
                                                                 {"c4", 0x8a4fbf, 0xb98be0},
                                                                 {"c5", 0xb8860b, 0xdcb143},
                                                                 {"c6", 0xc2336b, 0xee6f9f},
-                                                                {"c7", 0x12878f, 0x4cc4cc}}};
+                                                                {"c7", 0x12878f, 0x4cc4cc},
+                                                                {"c8", 0x7a4a2b, 0xc09070},
+                                                                {"c9", 0xb4b7be, 0x5b5e66}}};
 
 struct PlotPoint {
   double x = 0, y = 0;

@@ -62,7 +62,7 @@ std::vector<Metric> declared_metrics() {
     metrics.push_back({traffic_metric(kind, TrafficPart::L2), "", "transactions",
                        fmt::format("Loads of kind {} that the L2 served", name), Goal::Less});
     metrics.push_back({traffic_metric(kind, TrafficPart::Dram), "", "transactions",
-                       fmt::format("Loads of kind {} that memory served", name), Goal::Less});
+                       fmt::format("Loads of kind {} that DRAM served", name), Goal::Less});
     metrics.push_back({traffic_metric(kind, TrafficPart::Bytes), "", "bytes",
                        fmt::format("Sectors that loads and stores of kind {} touch", name), Goal::Less});
   }

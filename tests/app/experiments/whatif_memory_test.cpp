@@ -202,7 +202,7 @@ TEST_F(WhatifMemoryTest, UsualNumbersAndVerdictComeFirst) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_TRUE(outcome.output.starts_with("answer   ser: ")) << outcome.output;
   for (const char* name : {"a closest-hit call", "the live state of a thread", "the size of an L1",
-                           "the size of the L2", "the bandwidth of the memory", "were run for it"}) {
+                           "the size of the L2", "the bandwidth of DRAM", "were run for it"}) {
     EXPECT_THAT(outcome.output, HasSubstr(name));
   }
 }
