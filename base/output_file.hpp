@@ -92,7 +92,8 @@ void write_file(const std::filesystem::path& path, std::string_view bytes, bool 
 /// Throws Output unless the path's folder exists and can be written to.
 void require_folder_of(const std::filesystem::path& path);
 
-/// The same, and if `path` is a folder or device, or exists and `overwrite` is false: for checks before long work.
+/// The same check; also throws Output if `path` is a folder or device, or exists and `overwrite` is false. For checks
+/// before long work.
 void require_writable(const std::filesystem::path& path, bool overwrite);
 
 }  // namespace rayreplay

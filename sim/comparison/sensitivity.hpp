@@ -2,13 +2,13 @@
 //
 // Contract: `speed_up` gives plain's time divided by the model's for any values of the quantities (quantities.hpp). The
 // *sign* of a speed-up is whether it exceeds 1 (by 10^-9). Each quantity with a range is varied alone: at the ends of
-// its range, and halfway to them (in ratio) where the range is wider than kWideRange. A change of sign on the way from
-// the present value is narrowed to kSignWithin of the value, or by `noisy_steps` halvings where the speed-up scatters.
-// Then all assumed quantities are varied together: at the two corners that the single points show to be worst and best,
-// and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by key. A
-// verdict `Pays` or `DoesNotPay` says that all these times agree. Changes of sign between timed points, or back and
-// forth, are missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic. Source:
-// rayreplay.
+// its range and, unless the speed-up is `noisy`, halfway to them (in ratio) where the range is wider than kWideRange. A
+// change of sign on the way from the present value is narrowed to kSignWithin of the value, or by `noisy_steps`
+// halvings where the speed-up is `noisy`. Then all assumed quantities are varied together: at the two corners that the
+// single points show to be worst and best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of
+// each range, with a fixed seed by key. A verdict `Pays` or `DoesNotPay` says that all these times agree. Changes of
+// sign between timed points, or back and forth, are missed. Calls of `speed_up` come from several threads at once, at
+// most kMaxAtOnce. Deterministic. Source: rayreplay.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ memory::LaunchWork work_of(const LaunchSchedule& schedule, const RegroupedLaunch
           .state_bytes = regrouped.state_bytes};
 }
 
-/// Before the run nobody knows the items of a closed loop.
+/// Internal for a closed loop, whose items are not known before the run.
 void require_known_items(const RegroupedLaunch* regrouped) {
   if (regrouped != nullptr && regrouped->forming) {
     throw Error(ErrorKind::Internal, {"the warps of this launch form while they run", regrouped->model,

@@ -4,7 +4,7 @@
 // Contract: `call_work` gives costs in the units of streams, rounded to nearest; kinds that are no warp events cost
 // nothing. `start_delays` gives by item the cycles that a warp waits for the exchange that formed it (timing.hpp,
 // "Charges"): cycles_per_cut, and cycles_per_warp too if its unit exchanges threads; the first round of a unit starts
-// without delay, and so does a launched warp of a timed model. In a closed loop the last row is that of all formed
+// without delay, and so does a launched warp of a timed model. In a closed loop the last value holds for all formed
 // warps. The live state's bytes are accesses of the stream, so they delay nothing here. O(calls), O(warps · lanes).
 #pragma once
 

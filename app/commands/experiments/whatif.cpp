@@ -69,7 +69,7 @@ std::string whatif_text(const report::Context& context, const experiment::WhatIf
          (published ? published_text(context, result, *published) : std::string());
 }
 
-/// Keys that matter in memory alone. Unknown keys are refused elsewhere.
+/// Usage for keys that have an effect only on memory time and caches. Unknown keys are refused elsewhere.
 void require_outputs_read(const WhatifArguments& options) {
   static const experiment::StageMask kRead =
       experiment::stages_named(kModelStages) | experiment::bit(experiment::stage("structure"));
@@ -133,7 +133,7 @@ void take_model(const WhatifArguments& options, Settings& asked, std::vector<std
   }
 }
 
-/// Several orders of nodes are compared in memory alone.
+/// Usage for several orders of nodes: only comparisons in memory time and caches (--outputs) have rows for them.
 void set_node_order(const WhatifArguments& options, Settings& asked) {
   const std::vector<std::string>& given = options.experiment.given_variants(kNodeOrder);
   const char* const flag = "--node-order";
@@ -208,7 +208,7 @@ int compare_packings(const WhatifArguments& options, const Settings& settings,
   return 0;
 }
 
-/// Options that are about packings.
+/// Usage for options that only the comparison of packings has.
 void require_none_of_packings(const WhatifArguments& options, const char* beside) {
   for (const auto& [option, given] : {std::pair{"--swizzle", !options.swizzles.empty()},
                                       std::pair{"--compare, which is about packings", !options.compare.empty()}}) {

@@ -17,12 +17,12 @@ namespace rayreplay::report {
 /// "ser: pays on rtx4090: …". The row has a verdict.
 [[nodiscard]] std::string verdict_sentence(const experiment::CompareResult& result, const experiment::CompareRow& row);
 
-/// Of whom a verdict is; all texts are safe to print.
+/// The names in a sentence about a verdict; all are safe to print.
 struct VerdictSubject {
   std::string who, baseline, machine;
   bool bound = false;
 };
-/// The same for any verdict but NotAsked.
+/// The sentence of the verdict, which must not be NotAsked.
 [[nodiscard]] std::string verdict_sentence(const experiment::Verdict& verdict, const VerdictSubject& subject);
 
 /// "1,008 GB/s", "200 instructions", "1.52 visits".

@@ -199,7 +199,7 @@ void EngineState::settle_states(const SmUnit& unit) {
   }
 }
 
-/// Data of the warp's clause comes from there.
+/// Notes `where` as a source of the data of the warp's clause.
 void EngineState::served_by(const SmUnit& unit, WarpWait where, std::uint32_t slot) {
   if (rules_) {
     WarpWait& served = progress_[unit.sm * resident_ + slot].served;

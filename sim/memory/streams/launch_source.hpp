@@ -13,9 +13,9 @@
 //      follow.
 //   4. The pixel is written to the frame buffer after the last ray of the thread's last segment; if that begins none,
 //      after the calls of 2. Threads without rays write none.
-//   5. Threads whose state moves on to another warp store it. While warps form on the way (`formed`) a thread that ends
-//      a segment does not know whether its next warp is another one: with `stores_moved` the next warp stores the state
-//      of such threads, before step 1.
+//   5. Threads whose state moves on to another warp store it. Where warps form during the run (`formed`), it is not
+//      known at the end of a segment whether the thread moves to another warp. With `stores_moved` the next warp
+//      therefore stores the states of threads that moved, before step 1.
 // Calls proceed in the order of their events (j-th call with j-th call of each lane): the shader record is read;
 // any-hit, closest-hit and miss calls read the payload; the latter two write it. Intersection and any-hit calls come
 // with the others, after the traversal (docs/assumptions.md). Persistent warp traversals have one resident warp an
@@ -93,7 +93,7 @@ class LaunchSource : public WarpSource {
 struct LaunchWork {
   const scheduler::Segments* segments = nullptr;
   std::span<const std::uint32_t> segment_at{};  ///< items · warp_size; scheduler::kNoSegment for empty lanes
-  const ItemSegments* formed = nullptr;         ///< items form on the way: `segment_at` is empty
+  const ItemSegments* formed = nullptr;         ///< items form during the run: `segment_at` is empty
   std::span<const std::uint32_t> thread_at{};   ///< warps at launch · warp_size: homes; scheduler::kNoThread: none
   std::span<const std::uint8_t>
       loads_state{};              ///< by segment: 1 if its thread's state comes through memory; empty: none

@@ -2,8 +2,8 @@
 //
 // Contract: a launch's work is divided into items: the threads that one warp runs from start to end. `generate` returns
 // the streams of some items, in any order and any number of times, always equal; it is parallel inside. Items are
-// generated on demand and freed after they have run, so streams may be larger than memory. Items that form on the way
-// (item_segments.hpp) have streams from then until they end.
+// generated on demand and freed after they have run, so streams may be larger than memory. Items that form during the
+// run (item_segments.hpp) have streams from then until they end.
 #pragma once
 
 #include <cstdint>
