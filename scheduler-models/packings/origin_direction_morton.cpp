@@ -14,7 +14,9 @@ const Packings::Registrar kRegistrar(
      .summary = "Threads sorted along a Morton curve through a ray's origin and direction",
      .text = "The box of all origins of that ray is divided into equal cells along each axis, and so is the square to "
              "which directions are mapped by the octahedral map. The cells of both, five axes, are numbered along one "
-             "curve. Threads without that ray, or with NaN or infinity in it, or without a direction, go last.",
+             "curve. Threads without that ray, with NaN or infinity in its origin or direction, or with a zero "
+             "direction, go "
+             "last.",
      .source =
          "Aila and Karras 2010 (one curve through origin and direction); Meister et al. 2020 (comparison of keys)",
      .parameters = spatial_parameters(kBothBits)},

@@ -151,10 +151,10 @@ void ModelsOptions::add_to(CLI::App& command) {
   add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
       "LIST")
       ->allow_extra_args(false);
-  add("--outputs", outputs, "What to compare: model (alone the default), time (memory time), cache, between commas",
+  add("--outputs", outputs, "What to compare: model (the default), time (memory time), cache, between commas",
       "LIST");
   add("--break-even", break_even,
-      "Of memory time: keys, between commas, whose value at break-even is looked for; KEY=LOW..HIGH gives the range",
+      "Of memory time: keys, between commas, whose value at break-even is searched for; KEY=LOW..HIGH gives the range",
       "KEYS")
       ->allow_extra_args(false);
   command.add_flag("--no-break-even", no_break_even, "Do not solve for the shader cost from which a model pays")
@@ -194,7 +194,7 @@ experiment::MemoryOutputs ModelsOptions::memory_outputs() const {
     } else if (word == "time") {
       wanted.time = true;
     } else {
-      throw Error(ErrorKind::Usage, {"the output is none of this command", "--outputs", "'" + word + "'",
+      throw Error(ErrorKind::Usage, {"this command does not have the output", "--outputs", "'" + word + "'",
                                      "model, time, cache, between commas", "see rayreplay run for others"});
     }
   }

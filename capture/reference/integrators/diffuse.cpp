@@ -50,8 +50,8 @@ const Registry<Integrator>::Registrar kRegistrar(
      .summary = "One diffuse ray per sample, of one bounce of its path",
      .text =
          "The camera's ray, and the path's rays before the bounce, are followed without being part of the launch. The "
-         "ray-generation shader traces one ray from the last hit, in a cosine-distributed direction; where the path "
-         "leaves the scene before, it traces the ray that leaves. The image shows the sky's light after as many "
+         "ray-generation shader traces one ray from the last hit, in a cosine-distributed direction; if the path "
+         "leaves the scene at an earlier bounce, it traces that ray. The image shows the sky's light after `bounce` "
          "diffuse reflections.",
      .source = "Aila and Laine, Understanding the Efficiency of Ray Traversal on GPUs (HPG 2009)",
      .parameters = {declare::whole("bounce", 1, "bounces",

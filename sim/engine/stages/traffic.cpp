@@ -92,7 +92,7 @@ std::string traffic_metric(DataKind kind, TrafficPart part) {
 namespace {
 
 const StageRegistrar kRegistrar({.name = "traffic",
-                                 .text = "The stream by kind of data, as the machine's own caches serve it",
+                                 .text = "Accesses by kind of data, and whether L2 or DRAM served them",
                                  .position = 72,
                                  .takes = {"stream"},
                                  .metrics = declared_metrics(),

@@ -303,7 +303,7 @@ TEST_F(WhatifMemoryTest, WrongQuestionsAreRefused) {
     EXPECT_EQ(outcome.code, 2) << text;
     EXPECT_THAT(outcome.errors, HasSubstr(text));
   };
-  refused({"--outputs", "times"}, "the output is none of this command");
+  refused({"--outputs", "times"}, "this command does not have the output");
   refused({"--outputs", "cache", "--break-even", "machine.l1_bytes"}, "the option is of memory time");
   refused({"--outputs", "cache", "--timeline", scratch_ / "t"}, "the option is of memory time");
   refused({"--outputs", "time", "--time", "accesses"}, "the output time needs memory time");
