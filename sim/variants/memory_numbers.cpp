@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,8 @@ constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
 /// What a thread carries along, by the scheduler models' own words.
 constexpr std::array<std::string_view, 3> kLive = {"live_state", "state", "stack_bytes"};
 constexpr double kFactor = 4;
+constexpr std::string_view kLatency = "scheduler.cycles_per_instruction";
+constexpr std::pair<double, double> kLatencies = {2, 18};  // docs/assumptions.md
 
 struct Named {
   std::string_view key;
@@ -40,6 +43,7 @@ constexpr std::array kNames = {
     Named{"scheduler.model:live_state", "the live state of a thread"},
     Named{"scheduler.model:state", "the state of a path"},
     Named{"scheduler.model:stack_bytes", "the spill of a call"},
+    Named{kLatency, "the cycles of an instruction"},
     Named{kL1, "the size of an L1"},
     Named{kL2, "the size of the L2"},
     Named{kBandwidth, "the bandwidth of DRAM"},
@@ -62,6 +66,17 @@ double number_in(const std::string& text, std::string_view key) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
     refuse("the key is not a number", key, "a key with a number", "see rayreplay list keys");
+  }
+  return value;
+}
+
+double bound_in(const std::string& text, const std::string& item, const std::string& option) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+    throw Error(ErrorKind::Usage,
+                {"a bound of the range is not a number", option, fmt::format("'{}'", item),
+                 "KEY=LOW..HIGH, plain numbers in the unit of the key", "such as machine.l1_bytes=65536..262144"});
   }
   return value;
 }
@@ -181,6 +196,10 @@ std::vector<AskedNumber> usual_numbers(const Settings& complete) {
       usual.push_back({std::string(kOfModel) + std::string(name)});
     }
   }
+  const double latency = complete.real(std::string(kLatency));
+  if (kLatencies.first <= latency && latency <= kLatencies.second) {
+    usual.push_back({std::string(kLatency), kLatencies});
+  }
   for (const std::string_view key : {kL1, kL2, kBandwidth}) {
     usual.push_back({std::string(key)});
   }
@@ -201,7 +220,8 @@ std::vector<AskedNumber> parse_numbers(std::string_view list, const std::string&
         throw Error(ErrorKind::Usage, {"a range of a key is not of the form LOW..HIGH", option,
                                        fmt::format("'{}'", item), "KEY or KEY=LOW..HIGH", ""});
       }
-      one.range = std::pair{number_in(text.substr(0, dots), item), number_in(text.substr(dots + 2), item)};
+      one.range =
+          std::pair{bound_in(text.substr(0, dots), item, option), bound_in(text.substr(dots + 2), item, option)};
     }
     if (one.key.empty()) {
       throw Error(ErrorKind::Usage,
