@@ -41,7 +41,7 @@ struct RegroupedLaunch {
   scheduler::StateMoves state_moves;
   std::uint32_t state_bytes = 0;
   std::vector<std::uint32_t> start_delay;  ///< by warp, in cycles, of a schedule file; empty: the charges decide
-  std::optional<Forming> forming;  ///< closed loop
+  std::optional<Forming> forming;          ///< closed loop
 
   [[nodiscard]] std::uint64_t bytes() const;
 };

@@ -31,22 +31,11 @@ const char* readers_of(const MachineField& field) {
                                          "l1_latency_cycles",
                                          "dram_bytes_per_second",
                                          "software_traversal"};
-  constexpr std::array kStream = {"l1_bytes",
-                                  "l1_line_bytes",
-                                  "l1_sector_bytes",
-                                  "l1_ways",
-                                  "l2_bytes",
-                                  "l2_line_bytes",
-                                  "l2_sector_bytes",
-                                  "l2_ways",
-                                  "l2_latency_cycles",
-                                  "dram_latency_cycles",
-                                  "outstanding_misses",
-                                  "l2_bytes_per_second",
-                                  "issue_partitions",
-                                  "rt_boxes_per_cycle",
-                                  "rt_triangles_per_cycle",
-                                  "rt_rays"};
+  constexpr std::array kStream = {
+      "l1_bytes",          "l1_line_bytes",       "l1_sector_bytes",        "l1_ways",
+      "l2_bytes",          "l2_line_bytes",       "l2_sector_bytes",        "l2_ways",
+      "l2_latency_cycles", "dram_latency_cycles", "outstanding_misses",     "l2_bytes_per_second",
+      "issue_partitions",  "rt_boxes_per_cycle",  "rt_triangles_per_cycle", "rt_rays"};
   const std::string_view key = field.key;
   return std::ranges::find(kTimeAndStream, key) != kTimeAndStream.end() ? "model, regrouping, stream"
          : std::ranges::find(kStream, key) != kStream.end()             ? "stream"

@@ -52,8 +52,8 @@ TEST_F(ScheduleFileTest, EveryModelReadBackGivesItsAccessesAndHits) {
   }
 }
 
-// In memory time too, with the delays of exchanges: a file has those of its warps. Not timed models: their own warps form
-// in memory time, those of a file have been formed by the time model.
+// In memory time too, with the delays of exchanges: a file has those of its warps. Not timed models: their own warps
+// form in memory time, those of a file have been formed by the time model.
 TEST_F(ScheduleFileTest, EveryModelReadBackTakesItsTime) {
   const std::vector<std::string> charges = {"--set", "machine.reorder_cycles=300"};
   const auto timed = [](std::vector<std::string> words) {
