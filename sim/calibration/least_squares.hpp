@@ -62,7 +62,7 @@ enum class Stop : std::uint8_t {
   Evaluations,  ///< used up
 };
 
-/// Where another search ended.
+/// The end of another search.
 struct OtherEnd {
   Eigen::VectorXd values;
   double cost = 0;

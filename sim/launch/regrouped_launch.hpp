@@ -25,7 +25,7 @@
 
 namespace rayreplay::experiment {
 
-/// What the exchanges of a timed model are made of, when its warps form.
+/// The inputs of the exchanges of a timed model, for warps that form while they run.
 struct Forming {
   scheduler::WarpAssignment start;
   scheduler::MachineFacts facts;

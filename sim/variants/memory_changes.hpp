@@ -1,4 +1,5 @@
-// What moved a variant's memory time against the baseline's: parts of the SM-cycles, and kinds of accesses.
+// Causes of the difference between a variant's memory time and the baseline's: parts of the SM-cycles, and kinds of
+// accesses.
 //
 // Contract: metrics are by name, as the stages `time` and `traffic` give them. A part's change is a share of the
 // baseline's SM-cycles: over all parts these shares sum to cycles / baseline's cycles − 1. A kind's change is a number

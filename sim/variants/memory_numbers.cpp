@@ -28,7 +28,7 @@ constexpr std::string_view kOfMachine = "machine.";
 constexpr std::string_view kL1 = "machine.l1_bytes";
 constexpr std::string_view kL2 = "machine.l2_bytes";
 constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
-/// What a thread carries along, by the scheduler models' own words.
+/// Parameters of scheduler models for the state that a thread keeps across a call.
 constexpr std::array<std::string_view, 3> kLive = {"live_state", "state", "stack_bytes"};
 constexpr double kFactor = 4;
 constexpr std::string_view kLatency = "scheduler.cycles_per_instruction";

@@ -33,7 +33,7 @@ struct AskedNumber {
 /// parameter of scheduler models that no row's model has. `rows`: their complete settings.
 void check_numbers(std::span<const Settings> rows, const std::vector<AskedNumber>& asked);
 
-/// What the launch says about its numbers, beside its settings.
+/// Facts of the launch about its numbers, beside its settings.
 struct NumberFacts {
   double hit_cost = 0;  ///< instructions of a closest-hit call, mean; 0: there is none
   machine::Origin hit_origin = machine::Origin::Assumed;

@@ -12,7 +12,7 @@
 
 namespace rayreplay::app {
 
-/// What differs between the rows: resolved specs, at least one of each.
+/// The variants of the rows: resolved specs, at least one of each.
 struct MemoryVariants {
   std::vector<std::string> models, packings, node_orders;
 };

@@ -142,7 +142,7 @@ std::string undetermined_lines(const CalibrationContext& context) {
   return lines;
 }
 
-/// Where the second search ended, if that is elsewhere.
+/// The end of the second search, if it differs.
 std::string other_line(const CalibrationContext& context) {
   if (!context.result.other) {
     return "";

@@ -22,7 +22,7 @@ using pictures::PlotSeries;
 
 constexpr double kPercent = 100;
 
-/// What a counter or a line shows of a window of so many cycles.
+/// The value of a counter or a line for a window of the given cycles.
 using ValueOf = std::function<double(const HistoryWindow& window, double cycles)>;
 
 ValueOf count_of(std::uint64_t HistoryWindow::*member) {

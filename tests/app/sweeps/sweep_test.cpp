@@ -391,7 +391,7 @@ packing = ["identity", "random:seed=1"])");
   EXPECT_EQ(sweep::ResultsReader(scratch_ / "s.db").failures(), 0U);
 }
 
-// What no configuration can be, or none with a value of an axis, is known before the work.
+// Contradictions of every configuration, or of every one with a value of an axis, are errors before the work.
 TEST_F(SweepOfTraces, ContradictionsAreOneErrorBeforeTheSweep) {
   ASSERT_EQ(run_command({"cache", trace(), "--export", scratch_ / "m.rrm", "--sms", "4"}).code, 0);
   const auto refused = [&](const std::string& base, const std::string& axes, int code, const std::string& says) {
