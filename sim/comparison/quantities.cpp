@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/parameters.hpp"
+#include "sim/comparison/quantity_names.hpp"
 #include "sim/comparison/ranges.hpp"
 #include "sim/machine/machine_fields.hpp"
 
@@ -31,34 +32,10 @@ constexpr std::string_view kReorderCycles = "reorder_cycles";
 constexpr std::string_view kTestLatency = "rt_test_latency_cycles";
 constexpr std::string_view kBandwidth = "dram_bytes_per_second";
 
-struct Named {
-  std::string_view key;
-  const char* name;
-};
-
 /// The numbers of the machine that the time model reads.
-constexpr std::array kOfMachine = {
-    Named{kSms, "the SMs"},
-    Named{"resident_warps", "the warps of an SM"},
-    Named{"registers", "the registers of an SM"},
-    Named{"issue_per_cycle", "the issue slots of an SM"},
-    Named{"clock_mhz", "the clock"},
-    Named{"rt_steps_per_cycle", "the visits of a ray-tracing unit per cycle"},
-    Named{kTestLatency, "the latency of a visit's tests"},
-    Named{"l1_latency_cycles", "the latency of a visit's load"},
-    Named{kBandwidth, "the bandwidth of DRAM"},
-    Named{kWithheldSms, "the number of withheld SMs"},
-    Named{kReorderCycles, "the latency of an exchange"},
-};
-
-/// Parameters of scheduler models that charge for exchanges; none changes which warps form.
-constexpr std::array kOfModels = {
-    Named{"live_state", "the live state of a thread"},     Named{"state", "the state of a path"},
-    Named{"stack_bytes", "the spill of a call"},           Named{"spawn_cycles", "the latency of a spawn"},
-    Named{"split_cycles", "the latency of a split call"},  Named{"cycles", "the latency of an exchange"},
-    Named{"reorder_cycles", "the latency of an exchange"}, Named{"bandwidth", "the bandwidth of an SM for state"},
-    Named{"withheld", "the number of withheld SMs"},
-};
+constexpr std::array<std::string_view, 11> kOfMachine = {
+    kSms,         "resident_warps",    "registers", "issue_per_cycle", "clock_mhz",   "rt_steps_per_cycle",
+    kTestLatency, "l1_latency_cycles", kBandwidth,  kWithheldSms,      kReorderCycles};
 
 /// Key and name of a kind of calls.
 std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind) {
@@ -144,51 +121,42 @@ Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<cons
   constexpr const char* kCycles = "scheduler.cycles_per_instruction";
   add({.kind = QuantityKind::CyclesPerInstruction,
        .key = kCycles,
-       .name = "the latency of an instruction",
+       .name = std::string(name_of_number(kCycles)),
        .unit = "cycles",
        .origin = origin(kCycles),
        .value = now_.cycles_per_instruction});
   constexpr const char* kSteps = "scheduler.steps_per_ray";
   add({.kind = QuantityKind::StepsPerRay,
        .key = kSteps,
-       .name = "the number of steps of a ray",
+       .name = std::string(name_of_number(kSteps)),
        .unit = "visits",
        .origin = counted_steps >= 0 ? Origin::Counted : origin(kSteps),
        .value = counted_steps >= 0 ? counted_steps : now_.steps_per_ray});
   constexpr const char* kRegisters = "registers_per_thread";
   add({.kind = QuantityKind::Registers,
        .key = kRegisters,
-       .name = "the number of registers of a thread",
+       .name = std::string(name_of_number(kRegisters)),
        .unit = "registers",
        .origin = origin(kRegisters),
        .value = static_cast<double>(now_.registers_per_thread),
        .whole = true});
-  for (const Named& one : kOfMachine) {
+  for (const std::string_view one : kOfMachine) {
+    const std::string key = std::string(kMachineKeys) + std::string(one);
     add({.kind = QuantityKind::Machine,
-         .key = std::string(kMachineKeys) + std::string(one.key),
-         .name = one.name,
-         .unit = field_of(one.key).unit,
-         .origin = now_.machine.origin(one.key),
-         .value = number_of(now_.machine, one.key),
-         .whole = is_whole(one.key),
-         .of_plain = one.key != kBandwidth && one.key != kWithheldSms && one.key != kReorderCycles});
-    if (one.key == kWithheldSms) {
+         .key = key,
+         .name = std::string(name_of_number(key)),
+         .unit = field_of(one).unit,
+         .origin = now_.machine.origin(one),
+         .value = number_of(now_.machine, one),
+         .whole = is_whole(one),
+         .of_plain = one != kBandwidth && one != kWithheldSms && one != kReorderCycles});
+    if (one == kWithheldSms) {
       list_.back().high = std::min(list_.back().high, static_cast<double>(now_.machine.sms) - 1);
     }
-    if (one.key == kTestLatency) {
-      set_range_of_tests(list_.back());
+    if (one == kTestLatency) {
+      set_range_of_tests(list_.back(), now_.machine);
     }
   }
-}
-
-/// Tests are known as the part of a visit that its load does not take: the latency of the whole visit has the range.
-void Quantities::set_range_of_tests(Quantity& tests) const {
-  Quantity visit = tests;
-  visit.value = visit_latency_cycles(now_.machine);
-  set_range(visit);
-  const double load = now_.machine.l1_latency_cycles;
-  tests.low = visit.varied() ? std::max(0.0, visit.low - load) : tests.value;
-  tests.high = visit.varied() ? visit.high - load : tests.value;
 }
 
 void Quantities::add(Quantity quantity) {
@@ -273,11 +241,12 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
   }
   const ModelSpec parsed = parse_spec(created.spec);
   for (const Parameter& declared : SchedulerModels::describe(parsed.name).parameters) {
-    const auto named = std::find_if(kOfModels.begin(), kOfModels.end(),
-                                    [&declared](const Named& one) { return one.key == declared.name; });
+    // A parameter without a name charges nothing for exchanges.
+    const std::string key = "scheduler.model:" + declared.name;
+    const std::string_view name = name_of_number(key);
     const auto set = std::find_if(parsed.settings.begin(), parsed.settings.end(),
                                   [&declared](const auto& setting) { return setting.first == declared.name; });
-    if (named == kOfModels.end() || set == parsed.settings.end()) {
+    if (name.empty() || set == parsed.settings.end()) {
       continue;
     }
     const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
@@ -288,8 +257,8 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
       continue;
     }
     own.add({.kind = QuantityKind::Parameter,
-             .key = "scheduler.model:" + declared.name,
-             .name = named->name,
+             .key = key,
+             .name = std::string(name),
              .unit = declared.unit,
              .origin = usual ? Origin::Assumed : Origin::Given,
              .value = value,

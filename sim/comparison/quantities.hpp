@@ -78,7 +78,6 @@ class Quantities {
     bool uniform = true;  ///< all calls have one cost
   };
   void add(Quantity quantity);
-  void set_range_of_tests(Quantity& tests) const;
   void add_calls(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called);
 
   TimeInputs now_;

@@ -30,10 +30,12 @@ constexpr std::array kRules = {
     RangeRule{QuantityKind::Machine, Origin::Fitted, 2},
 };
 
-/// Rates and latencies; the other numbers of a machine are its size.
-constexpr std::array<std::string_view, 6> kVariedOfMachine = {
-    "machine.issue_per_cycle",       "machine.rt_steps_per_cycle", "machine.rt_test_latency_cycles",
-    "machine.dram_bytes_per_second", "machine.withheld_sms",       "machine.reorder_cycles"};
+/// Rates, latencies and the limit on misses; the other numbers of a machine are its size.
+constexpr std::array<std::string_view, 10> kVariedOfMachine = {
+    "machine.issue_per_cycle",       "machine.rt_steps_per_cycle",  "machine.rt_test_latency_cycles",
+    "machine.l2_latency_cycles",     "machine.l2_bytes_per_second", "machine.dram_latency_cycles",
+    "machine.dram_bytes_per_second", "machine.outstanding_misses",  "machine.withheld_sms",
+    "machine.reorder_cycles"};
 constexpr std::string_view kWithheld = "machine.withheld_sms";
 constexpr std::string_view kReorder = "machine.reorder_cycles";
 constexpr double kMaxReorderCycles = 2000;  // where it is 0 now
@@ -48,6 +50,10 @@ double factor_of(const Quantity& quantity) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> varied_of_machine() {
+  return kVariedOfMachine;
+}
 
 void set_range(Quantity& quantity) {
   quantity.low = quantity.high = quantity.value;
@@ -77,6 +83,15 @@ void set_range(Quantity& quantity) {
     quantity.low = std::max(1.0, std::round(quantity.low));
     quantity.high = std::max(quantity.low, std::round(quantity.high));
   }
+}
+
+void set_range_of_tests(Quantity& tests, const machine::Machine& machine) {
+  Quantity visit = tests;
+  visit.value = visit_latency_cycles(machine);
+  set_range(visit);
+  const double load = machine.l1_latency_cycles;
+  tests.low = visit.varied() ? std::max(0.0, visit.low - load) : tests.value;
+  tests.high = visit.varied() ? visit.high - load : tests.value;
 }
 
 }  // namespace rayreplay::experiment

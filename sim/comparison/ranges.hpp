@@ -4,11 +4,20 @@
 // have no range. Neither has the size of the machine: it is chosen.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "sim/comparison/quantities.hpp"
 
 namespace rayreplay::experiment {
 
+/// Keys of the machine that have a range where they are not known for sure.
+[[nodiscard]] std::span<const std::string_view> varied_of_machine();
+
 /// Sets `low`, `high` and `ends_only`.
 void set_range(Quantity& quantity);
+/// The same for `rt_test_latency_cycles`: tests are known as the part of a visit that its load does not take, and the
+/// latency of the whole visit has the range.
+void set_range_of_tests(Quantity& tests, const machine::Machine& machine);
 
 }  // namespace rayreplay::experiment

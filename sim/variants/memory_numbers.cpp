@@ -14,6 +14,7 @@
 #include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/comparison/quantity_names.hpp"
 #include "sim/comparison/ranges.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/settings/machine_settings.hpp"
@@ -32,22 +33,9 @@ constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
 constexpr std::array<std::string_view, 3> kLive = {"live_state", "state", "stack_bytes"};
 constexpr double kFactor = 4;
 constexpr std::string_view kLatency = "scheduler.cycles_per_instruction";
-constexpr std::pair<double, double> kLatencies = {2, 18};  // docs/assumptions.md
-
-struct Named {
-  std::string_view key;
-  const char* name;
-};
-constexpr std::array kNames = {
-    Named{kHit, "a closest-hit call"},
-    Named{"scheduler.model:live_state", "the live state of a thread"},
-    Named{"scheduler.model:state", "the state of a path"},
-    Named{"scheduler.model:stack_bytes", "the spill of a call"},
-    Named{kLatency, "the cycles of an instruction"},
-    Named{kL1, "the size of an L1"},
-    Named{kL2, "the size of the L2"},
-    Named{kBandwidth, "the bandwidth of DRAM"},
-};
+constexpr std::string_view kWithheld = "machine.withheld_sms";
+constexpr std::string_view kReorder = "machine.reorder_cycles";
+constexpr std::string_view kTests = "machine.rt_test_latency_cycles";
 
 [[noreturn]] void refuse(std::string what, std::string_view key, std::string expected, std::string fix = "") {
   throw Error(ErrorKind::Usage,
@@ -141,14 +129,14 @@ Found of_key(const Settings& complete, const std::string& key) {
   const machine::Origin origin = of_machine ? machine_of(complete).origin(key.substr(kOfMachine.size()))
                                  : is_by_hand(complete, key, declared.default_value) ? machine::Origin::Given
                                                                                      : machine::Origin::Assumed;
-  return {{.kind = QuantityKind::Machine,
+  return {{.kind = kind_of_number(key),
            .key = key,
            .unit = declared.unit,
            .origin = origin,
            .value = whole ? static_cast<double>(complete.integer(key)) : complete.real(key),
            .whole = whole,
            .step = key == kL1 || key == kL2 ? set_bytes(complete, key) : 1},
-          limits_of(declared)};
+          key == kWithheld ? Limits{0, static_cast<double>(machine_of(complete).sms) - 1} : limits_of(declared)};
 }
 
 Found find(const Settings& complete, const NumberFacts& facts, const std::string& key) {
@@ -164,7 +152,7 @@ Found find(const Settings& complete, const NumberFacts& facts, const std::string
   return key.starts_with(kOfModel) ? of_model(complete, key) : of_key(complete, key);
 }
 
-void set_limits(Found& found, const AskedNumber& asked) {
+void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& machine) {
   Quantity& quantity = found.quantity;
   if (asked.range) {
     std::tie(quantity.low, quantity.high) = *asked.range;
@@ -174,7 +162,11 @@ void set_limits(Found& found, const AskedNumber& asked) {
              fmt::format("a range around {}, within {} and {}", quantity.value, found.limits.low, found.limits.high));
     }
   } else {
-    set_range(quantity);
+    if (quantity.key == kTests) {
+      set_range_of_tests(quantity, machine);
+    } else {
+      set_range(quantity);
+    }
     if (!quantity.varied()) {
       quantity.low = quantity.value / kFactor;
       quantity.high = quantity.value * kFactor;
@@ -184,7 +176,9 @@ void set_limits(Found& found, const AskedNumber& asked) {
   }
   if (quantity.whole) {
     const double step = quantity.step;
-    quantity.low = std::min(quantity.value, std::max(1.0, std::ceil(quantity.low / step)) * step);
+    // 0 often means "no limit" or "the default".
+    const double least = quantity.key == kWithheld ? 0 : 1;
+    quantity.low = std::min(quantity.value, std::max(least, std::ceil(quantity.low / step)) * step);
     quantity.high = std::max(quantity.value, std::floor(quantity.high / step) * step);
   }
 }
@@ -196,9 +190,13 @@ std::vector<AskedNumber> usual_numbers(const Settings& complete) {
       usual.push_back({std::string(kOfModel) + std::string(name)});
     }
   }
-  const double latency = complete.real(std::string(kLatency));
-  if (kLatencies.first <= latency && latency <= kLatencies.second) {
-    usual.push_back({std::string(kLatency), kLatencies});
+  usual.push_back({std::string(kLatency)});
+  const machine::Machine machine = machine_of(complete);
+  for (const std::string_view key : varied_of_machine()) {
+    // DRAM's is below, however it is known.
+    if (key != kBandwidth && machine.origin(key.substr(kOfMachine.size())) == machine::Origin::Assumed) {
+      usual.push_back({std::string(key)});
+    }
   }
   for (const std::string_view key : {kL1, kL2, kBandwidth}) {
     usual.push_back({std::string(key)});
@@ -252,16 +250,16 @@ std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& fa
   std::vector<Quantity> numbers;
   for (const AskedNumber& one : asked.empty() ? usual_numbers(complete) : asked) {
     Found found = find(complete, facts, one.key);
-    const bool has_value = found.quantity.value > 0;
+    const bool has_value = found.quantity.value > 0 || one.key == kReorder;
     if (!has_value && !(one.range && !found.quantity.key.empty())) {
       if (!asked.empty() && one.key != kHit && !one.key.starts_with(kOfModel)) {
         refuse("the key is 0, so that it has no range", one.key, "KEY=LOW..HIGH");
       }
       continue;  // this row, or this launch, does not have it
     }
-    set_limits(found, one);
-    const auto named = std::ranges::find(kNames, one.key, &Named::key);
-    found.quantity.name = named == kNames.end() ? one.key : named->name;
+    set_limits(found, one, machine_of(complete));
+    const std::string_view name = one.key == kHit ? "a closest-hit call" : name_of_number(one.key);
+    found.quantity.name = name.empty() ? one.key : name;
     numbers.push_back(std::move(found.quantity));
   }
   return numbers;

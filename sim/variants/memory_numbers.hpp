@@ -1,12 +1,12 @@
 // The numbers whose break-even in memory time is searched for.
 //
 // Contract: a number is a key of an experiment with a numeric value. The usual ones: the cost of closest-hit calls, the
-// live state of the row's scheduler model, the sizes of L1 and L2, the bandwidth of DRAM; those that a row does not
-// have are left out. A number's range is the one that was asked for. Without it, an assumed number has its plausible
-// range (sim/comparison/ranges.hpp); any other, and one without such a range, a quarter to four times its value. Ranges
-// are cut to the key's limits. Sizes of caches are whole sets. Errors: Usage for keys that are no numbers, that no
-// stage of memory time reads, or whose value is 0 if no range was asked for; for ranges that do not contain the value,
-// or exceed the key's limits.
+// live state of the row's scheduler model, the latency of an instruction, assumed rates, latencies and limits of the
+// machine, the sizes of L1 and L2, the bandwidth of DRAM; those that a row does not have are left out. A number's range
+// is the one that was asked for. Without it, an assumed number has its plausible range (sim/comparison/ranges.hpp); any
+// other, and one without such a range, a quarter to four times its value. Ranges are cut to the key's limits. Sizes of
+// caches are whole sets. Errors: Usage for keys that are no numbers, that no stage of memory time reads, or whose value
+// is 0 if no range was asked for; for ranges that do not contain the value, or exceed the key's limits.
 #pragma once
 
 #include <optional>

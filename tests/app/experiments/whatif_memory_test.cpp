@@ -201,8 +201,9 @@ TEST_F(WhatifMemoryTest, UsualNumbersAndVerdictComeFirst) {
   const Outcome outcome = ask({"--models", "plain,ser", "--outputs", "cache,time", "--machine", "rtx4060-laptop"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_TRUE(outcome.output.starts_with("answer   ser: ")) << outcome.output;
-  for (const char* name : {"a closest-hit call", "the live state of a thread", "the size of an L1",
-                           "the size of the L2", "the bandwidth of DRAM", "were run for it"}) {
+  for (const char* name :
+       {"a closest-hit call", "the live state of a thread", "the size of an L1", "the size of the L2",
+        "the bandwidth of DRAM", "the latency of an instruction", "the number of MSHRs", "were run for it"}) {
     EXPECT_THAT(outcome.output, HasSubstr(name));
   }
 }
