@@ -13,14 +13,12 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
-#include "bvh/bvh.hpp"
-#include "capture/trace/reader.hpp"
-#include "scheduler-models/launch_order.hpp"
 #include "sim/launch/launch_stream.hpp"
 #include "sim/launch/launch_work.hpp"
 #include "sim/machine/interleave.hpp"
 #include "tests/interleave/slow_forming.hpp"
 #include "tests/memory/launch_streams.hpp"
+#include "tests/regrouped/captured_launch.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace rayreplay::test {
@@ -31,9 +29,6 @@ using memory::DataKind;
 using memory::Instruction;
 using memory::Instructions;
 using scheduler::StateTraffic;
-
-/// kind, store, bytes, address, element
-using OneAccess = std::tuple<DataKind, bool, std::uint32_t, std::uint64_t, std::uint32_t>;
 
 /// Accesses by thread, without those of states, in the order of issue; and the states' instructions by warp.
 class Accesses : public memory::InstructionSink {
@@ -62,27 +57,11 @@ class Accesses : public memory::InstructionSink {
   std::map<std::uint32_t, std::vector<Instruction>> states;
 };
 
-class ClosedLoop : public testing::TestWithParam<std::tuple<const char*, const char*>> {
+class ClosedLoop : public CapturedLaunch {
  protected:
-  ClosedLoop()
-      : trace_(trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/" + std::string(std::get<0>(GetParam())) + ".rrt")),
-        structure_(bvh::build_bvh(trace_.scene, launch().tlas, "test")),
-        start_(scheduler::LaunchOrders::create("z-order").model->assign(launch(), 32)) {
-    schedule_.plan = machine::WorkDistributions::create("launch").model->plan(launch(), start_, 4);
-    machine_.sms = 4;
-    stream_.coalescing.keep_raw = true;
-    stream_.stack_entries = 4;
+  ClosedLoop() : warps_(regrouped(true)), delays_(experiment::start_delays(warps_)) {
     stream_.work = true;
     stream_.call_work = experiment::call_work(machine::make_costs(trace_, launch(), {}));
-    experiment::RegroupOptions options;
-    options.machine = machine_;
-    options.resident_warps = 4;
-    options.closed_loop = true;
-    warps_ = experiment::regroup_launch(trace_, launch(), start_, std::get<1>(GetParam()), options);
-    delays_ = experiment::start_delays(warps_);
-  }
-  [[nodiscard]] const trace::Launch& launch() const {
-    return trace_.launches[0];
   }
   struct Loop {
     machine::InterleaveResult result;
@@ -107,12 +86,6 @@ class ClosedLoop : public testing::TestWithParam<std::tuple<const char*, const c
     return loop;
   }
 
-  trace::Trace trace_;
-  bvh::Bvh structure_;
-  scheduler::WarpAssignment start_;
-  experiment::LaunchSchedule schedule_;
-  machine::Machine machine_;
-  memory::StreamOptions stream_;
   RegroupedLaunch warps_;
   std::vector<std::uint32_t> delays_;
 };
@@ -237,13 +210,7 @@ constexpr const char* kTimedModels[] = {"ser:arrival=full,scope=sm,pool_warps=4,
 INSTANTIATE_TEST_SUITE_P(Models, ClosedLoop,
                          testing::Combine(testing::Values("one-weekend-ser", "teapot-alpha"),
                                           testing::ValuesIn(kTimedModels)),
-                         [](const auto& chosen) {
-                           std::string name = std::string(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
-                           for (char& letter : name) {
-                             letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
-                           }
-                           return name;
-                         });
+                         name_of_case);
 
 }  // namespace
 }  // namespace rayreplay::test

@@ -8,13 +8,11 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
-#include "bvh/bvh.hpp"
-#include "capture/trace/reader.hpp"
-#include "scheduler-models/launch_order.hpp"
 #include "sim/launch/launch_stream.hpp"
 #include "sim/launch/launch_work.hpp"
 #include "tests/interleave/random_source.hpp"
 #include "tests/memory/launch_streams.hpp"
+#include "tests/regrouped/captured_launch.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -24,30 +22,10 @@ using memory::DataKind;
 using memory::Instruction;
 using memory::Instructions;
 
-/// kind, store, bytes, address, element
-using OneAccess = std::tuple<DataKind, bool, std::uint32_t, std::uint64_t, std::uint32_t>;
 using ByThread = std::map<std::uint32_t, std::vector<OneAccess>>;
 
-class Regrouped : public testing::TestWithParam<std::tuple<const char*, const char*>> {
+class Regrouped : public CapturedLaunch {
  protected:
-  Regrouped()
-      : trace_(trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/" + std::string(std::get<0>(GetParam())) + ".rrt")),
-        structure_(bvh::build_bvh(trace_.scene, launch().tlas, "test")),
-        start_(scheduler::LaunchOrders::create("z-order").model->assign(launch(), 32)) {
-    schedule_.plan = machine::WorkDistributions::create("launch").model->plan(launch(), start_, 4);
-    machine_.sms = 4;
-    options_.coalescing.keep_raw = true;
-    options_.stack_entries = 4;
-  }
-  [[nodiscard]] const trace::Launch& launch() const {
-    return trace_.launches[0];
-  }
-  [[nodiscard]] RegroupedLaunch regrouped() const {
-    experiment::RegroupOptions options;
-    options.machine = machine_;
-    options.resident_warps = 4;
-    return experiment::regroup_launch(trace_, launch(), start_, std::get<1>(GetParam()), options);
-  }
   /// Without states, sorted; `states`: bytes that states load and store.
   [[nodiscard]] ByThread accesses(memory::LaunchSource& source, std::uint64_t& states) const {
     ByThread result;
@@ -66,19 +44,12 @@ class Regrouped : public testing::TestWithParam<std::tuple<const char*, const ch
     }
     return result;
   }
-
-  trace::Trace trace_;
-  bvh::Bvh structure_;
-  scheduler::WarpAssignment start_;
-  experiment::LaunchSchedule schedule_;
-  machine::Machine machine_;
-  memory::StreamOptions options_;
 };
 
 TEST_P(Regrouped, ThreadsAccessWhatTheyAccessInPlainWarps) {
-  const RegroupedLaunch warps = regrouped();
-  const auto source = source_of(trace_, launch(), structure_, schedule_, &warps, options_);
-  const auto plain = source_of(trace_, launch(), structure_, schedule_, nullptr, options_);
+  const RegroupedLaunch warps = regrouped(false);
+  const auto source = source_of(trace_, launch(), structure_, schedule_, &warps, stream_);
+  const auto plain = source_of(trace_, launch(), structure_, schedule_, nullptr, stream_);
   std::uint64_t states = 0;
   std::uint64_t none = 0;
   EXPECT_TRUE(accesses(*source, states) == accesses(*plain, none));
@@ -106,7 +77,7 @@ TEST_P(Regrouped, ThreadsAccessWhatTheyAccessInPlainWarps) {
 
 /// A warp waits if an exchange formed it: one of a later round, or of a timed model one with later segments.
 TEST_P(Regrouped, FormedWarpsWait) {
-  RegroupedLaunch warps = regrouped();
+  RegroupedLaunch warps = regrouped(false);
   warps.charges.cycles_per_cut = 3;
   warps.charges.cycles_per_warp = 40;
   const std::vector<std::uint32_t> delays = experiment::start_delays(warps);
@@ -156,9 +127,9 @@ class SegmentOrder : public memory::InstructionSink {
 };
 
 TEST_P(Regrouped, SegmentsOfAThreadRunInOrderWhateverTheNumberOfThreads) {
-  const RegroupedLaunch warps = regrouped();
+  const RegroupedLaunch warps = regrouped(false);
   const auto run = [&](KeepingSink& sink, memory::InstructionSink* raw) {
-    const auto source = source_of(trace_, launch(), structure_, schedule_, &warps, options_);
+    const auto source = source_of(trace_, launch(), structure_, schedule_, &warps, stream_);
     const auto dispatcher = dispatcher_of(schedule_, &warps, machine_);
     return machine::interleave(*source, *dispatcher, machine_, {.resident_warps = 4, .cycles = true, .raw = raw}, sink);
   };
@@ -196,13 +167,7 @@ constexpr const char* kModels[] = {"plain",
 INSTANTIATE_TEST_SUITE_P(Models, Regrouped,
                          testing::Combine(testing::Values("one-weekend-ser", "teapot-alpha"),
                                           testing::ValuesIn(kModels)),
-                         [](const auto& chosen) {
-                           std::string name = std::string(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
-                           for (char& letter : name) {
-                             letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
-                           }
-                           return name;
-                         });
+                         name_of_case);
 
 }  // namespace
 }  // namespace rayreplay::test

@@ -19,6 +19,7 @@
 #include "app/commands/options/device_option.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/commands/options/store_option.hpp"
+#include "app/commands/sweeps/sweep_files.hpp"
 #include "app/commands/sweeps/sweep_forecast.hpp"
 #include "app/commands/sweeps/sweep_view.hpp"
 #include "app/console/console.hpp"
@@ -73,53 +74,6 @@ struct SweepArguments {
   DeviceOption device;
   FormatOption format;
 };
-
-struct Shard {
-  std::uint32_t index = 0, count = 1;
-};
-
-Shard parse_shard(const std::string& text) {
-  if (text.empty()) {
-    return {};
-  }
-  const std::size_t slash = text.find('/');
-  const auto number = [&](const std::string& part) -> std::uint32_t {
-    const bool digits = !part.empty() && part.size() <= 6 && part.find_first_not_of("0123456789") == std::string::npos;
-    return digits ? static_cast<std::uint32_t>(std::stoul(part)) : 0;
-  };
-  const std::uint32_t index = slash == std::string::npos ? 0 : number(text.substr(0, slash));
-  const std::uint32_t count = slash == std::string::npos ? 0 : number(text.substr(slash + 1));
-  if (index == 0 || count == 0 || index > count) {
-    throw Error(ErrorKind::Usage,
-                {"a shard is not understood", "--shard", "'" + text + "'", "i/N with i from 1 to N, such as 1/4", ""});
-  }
-  return {index - 1, count};
-}
-
-/// The sweep's name with .db in place of .toml, or the shard's own name.
-std::string database_path(const SweepArguments& options, const Shard& shard) {
-  if (!options.output.empty()) {
-    require_file_name(options.output, "--output");
-    return options.output;
-  }
-  fs::path path(options.path);
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  // /dev/stdin may be a link to a file, but is not a named file.
-  const std::string place = fs::absolute(path, ignored).lexically_normal().string();
-  // Folders are reported by the reader.
-  const bool no_file = (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) ||
-                       place.starts_with("/dev/") || place.starts_with("/proc/");
-  if (no_file && !options.print_config && !options.dry_run) {
-    throw Error(ErrorKind::Usage, {"the database has no default name, because the sweep is not a file", options.path,
-                                   "", "", "name the database with -o"});
-  }
-  if (path.extension() == ".toml") {
-    path.replace_extension();
-  }
-  path += shard.count > 1 ? fmt::format(".{}of{}.db", shard.index + 1, shard.count) : std::string(".db");
-  return path.string();
-}
 
 sweep::Definition read_definition(const SweepArguments& options, const std::string& text) {
   const fs::path folder = fs::path(options.path).parent_path();
@@ -419,7 +373,7 @@ class SweepCommand {
 
   void prepare() {
     shard_ = parse_shard(options_.shard);
-    database_ = database_path(options_, shard_);
+    database_ = database_path(options_.path, options_.output, shard_, !options_.print_config && !options_.dry_run);
     runner_.stop_requested = console::stop_requested;
     runner_.team = team();
     runner_.shard = shard_.index;

@@ -140,6 +140,11 @@ std::vector<Chart> history_charts(const std::vector<NamedHistory>& histories, co
   const auto made = [](const char* title, const char* note, const char* unit) {
     return Plot{.title = title, .note = note, .x = {.title = "time (µs)"}, .y = {.title = unit}};
   };
+  const auto of_an_sm = [sms](std::uint64_t HistoryWindow::*member) {
+    return [member, sms](const HistoryWindow& window, double cycles) {
+      return cycles > 0 ? static_cast<double>(window.*member) / (cycles * sms) : 0;
+    };
+  };
   Plot misses = made("Misses over time", "Loads that missed, of all loads of the window, in the machine's own caches.",
                      "loads (%)");
   const auto rate = [](std::uint64_t HistoryWindow::*member) {
@@ -153,9 +158,7 @@ std::vector<Chart> history_charts(const std::vector<NamedHistory>& histories, co
   add(std::move(misses));
   Plot outstanding =
       made("MSHRs in use over time", "Of an SM, on average over the window and all SMs.", "MSHRs in use of an SM");
-  add_lines(outstanding, histories, machine, "", [sms](const HistoryWindow& window, double cycles) {
-    return cycles > 0 ? static_cast<double>(window.miss_cycles) / (cycles * sms) : 0;
-  });
+  add_lines(outstanding, histories, machine, "", of_an_sm(&HistoryWindow::miss_cycles));
   add(std::move(outstanding));
   Plot bandwidth = made("Bandwidth over time", "Of the window's transfers; a service counts where it begins.",
                         "bandwidth taken (%)");
@@ -165,9 +168,7 @@ std::vector<Chart> history_charts(const std::vector<NamedHistory>& histories, co
   add(std::move(bandwidth));
   Plot warps =
       made("Resident warps over time", "Of an SM, on average over the window and all SMs.", "resident warps of an SM");
-  add_lines(warps, histories, machine, "", [sms](const HistoryWindow& window, double cycles) {
-    return cycles > 0 ? static_cast<double>(window.warp_cycles) / (cycles * sms) : 0;
-  });
+  add_lines(warps, histories, machine, "", of_an_sm(&HistoryWindow::warp_cycles));
   add(std::move(warps));
   return charts;
 }

@@ -17,8 +17,8 @@
 
 #include "capture/trace/reader.hpp"
 #include "tests/app/cache/cache_command.hpp"
-#include "tests/app/cache/read_column.hpp"
 #include "tests/app/json_keys.hpp"
+#include "tests/app/read_column.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -78,9 +78,9 @@ TEST_F(CachePartsTest, HistogramsOfElementsSumToTheRequests) {
   const std::string file = scratch_ / "parts.h5";
   const json result = answer({"--elements", file, "--histograms", "element", "--per-lane"});
   EXPECT_FALSE(result.contains("histograms")) << "they are in the file";
-  const std::vector<std::uint64_t> level = read_column(file, "distances/level");
-  const std::vector<std::uint64_t> octave = read_column(file, "distances/octave");
-  const std::vector<std::uint64_t> requests = read_column(file, "distances/requests");
+  const std::vector<std::uint64_t> level = read_file_column(file, "distances/level");
+  const std::vector<std::uint64_t> octave = read_file_column(file, "distances/octave");
+  const std::vector<std::uint64_t> requests = read_file_column(file, "distances/requests");
   // Every lane has its own transactions: requests are accesses.
   for (std::size_t i = 0; i < 2; ++i) {
     const json& distances = result["levels"][i]["reuse_distances"];
@@ -192,8 +192,8 @@ TEST_F(CachePartsTest, ElementGroupsSumToTheElementsAndHaveSizes) {
     }
   }
   std::map<std::string, std::uint64_t> of_kind;
-  const std::vector<std::uint64_t> allocation = read_column(file, "elements/allocation");
-  const std::vector<std::uint64_t> requests = read_column(file, "elements/requests");
+  const std::vector<std::uint64_t> allocation = read_file_column(file, "elements/allocation");
+  const std::vector<std::uint64_t> requests = read_file_column(file, "elements/requests");
   for (std::size_t i = 0; i < allocation.size(); ++i) {
     of_kind[result["allocations"][allocation[i]]["kind"]] += requests[i];
   }

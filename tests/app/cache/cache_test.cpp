@@ -19,8 +19,8 @@
 #include "capture/trace/writer.hpp"
 #include "sim/memory/allocations.hpp"
 #include "tests/app/cache/cache_command.hpp"
-#include "tests/app/cache/read_column.hpp"
 #include "tests/app/json_keys.hpp"
+#include "tests/app/read_column.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -290,24 +290,24 @@ TEST_F(CacheTest, ElementsMergeOverWindows) {
   const std::uint64_t requests = result["summary"]["requests"];
   for (const std::string& path : {whole, parts}) {
     // Over requests, elements and pixels say the same as the command.
-    EXPECT_DOUBLE_EQ(
-        static_cast<double>(sum(read_column(path, "elements/l1_hits"))) / (1U << 30U) / static_cast<double>(requests),
-        result["summary"]["l1_request_hit_rate"].get<double>());
-    EXPECT_EQ(sum(read_column(path, "elements/l2_hits")), sum(read_column(path, "pixels/l2_hits")));
-    EXPECT_EQ(sum(read_column(path, "elements/requests")), requests);
-    EXPECT_EQ(sum(read_column(path, "pixels/requests")), requests);
-    EXPECT_EQ(sum(read_column(path, "kinds/accesses")), sum(read_column(path, "sms/accesses")));
-    EXPECT_EQ(sum(read_column(path, "windows/requests")), requests);
+    EXPECT_DOUBLE_EQ(static_cast<double>(sum(read_file_column(path, "elements/l1_hits"))) / (1U << 30U) /
+                         static_cast<double>(requests),
+                     result["summary"]["l1_request_hit_rate"].get<double>());
+    EXPECT_EQ(sum(read_file_column(path, "elements/l2_hits")), sum(read_file_column(path, "pixels/l2_hits")));
+    EXPECT_EQ(sum(read_file_column(path, "elements/requests")), requests);
+    EXPECT_EQ(sum(read_file_column(path, "pixels/requests")), requests);
+    EXPECT_EQ(sum(read_file_column(path, "kinds/accesses")), sum(read_file_column(path, "sms/accesses")));
+    EXPECT_EQ(sum(read_file_column(path, "windows/requests")), requests);
   }
   for (const char* column : {"elements/requests", "elements/l1_hits", "elements/l2_requests", "elements/l2_hits"}) {
     std::map<std::uint64_t, std::uint64_t> merged;
-    const auto element = read_column(parts, "elements/element");
-    const auto values = read_column(parts, column);
+    const auto element = read_file_column(parts, "elements/element");
+    const auto values = read_file_column(parts, column);
     for (std::size_t i = 0; i < element.size(); ++i) {
       merged[element[i]] += values[i];
     }
-    const auto once = read_column(whole, "elements/element");
-    const auto expected = read_column(whole, column);
+    const auto once = read_file_column(whole, "elements/element");
+    const auto expected = read_file_column(whole, column);
     ASSERT_EQ(merged.size(), once.size());
     for (std::size_t i = 0; i < once.size(); ++i) {
       ASSERT_EQ(merged[once[i]], expected[i]) << column << " of element " << once[i];
@@ -323,13 +323,13 @@ TEST_F(CacheTest, ElementsAreNodesFacesAndInstances) {
   const std::string path = scratch_ / "e.h5";
   const json result = answer({"--elements", path});
   // Every node that was read has a box, and every element lies in its allocation.
-  const auto boxes = read_column(path, "boxes/element");
+  const auto boxes = read_file_column(path, "boxes/element");
   const std::set<std::uint64_t> boxed(boxes.begin(), boxes.end());
   EXPECT_EQ(boxed.size(), boxes.size());
-  const auto element = read_column(path, "elements/element");
-  const auto first = read_column(path, "allocations/first_element");
-  const auto count = read_column(path, "allocations/elements");
-  const auto kind = read_column(path, "allocations/kind");
+  const auto element = read_file_column(path, "elements/element");
+  const auto first = read_file_column(path, "allocations/first_element");
+  const auto count = read_file_column(path, "allocations/elements");
+  const auto kind = read_file_column(path, "allocations/kind");
   std::map<std::uint64_t, std::uint64_t> touched;
   for (const std::uint64_t e : element) {
     const auto row = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), e) - first.begin()) - 1;
@@ -342,7 +342,7 @@ TEST_F(CacheTest, ElementsAreNodesFacesAndInstances) {
   EXPECT_GT(touched[static_cast<std::uint64_t>(memory::DataKind::Node)], 0U);
   EXPECT_GT(touched[static_cast<std::uint64_t>(memory::DataKind::FrameBuffer)], 0U);
   // A frame buffer's elements are pixels: each is written once by every thread.
-  const auto written = read_column(path, "pixels/written");
+  const auto written = read_file_column(path, "pixels/written");
   EXPECT_EQ(written.size(), 64U * 36);
   EXPECT_EQ(std::set<std::uint64_t>(written.begin(), written.end()).size(), written.size());
 }

@@ -9,7 +9,7 @@
 
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "tests/app/cache/cache_command.hpp"
-#include "tests/app/cache/read_column.hpp"
+#include "tests/app/read_column.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -66,7 +66,7 @@ TEST_F(ScheduleFileTest, EveryModelReadBackTakesItsTime) {
     std::vector<std::string> own = {"--model", model};
     own.insert(own.end(), charges.begin(), charges.end());
     EXPECT_EQ(read["time"], timed(own)["time"]) << model;
-    const std::vector<std::uint64_t> delays = read_column(file, "warps/delay");
+    const std::vector<std::uint64_t> delays = read_file_column(file, "warps/delay");
     EXPECT_EQ(std::ranges::any_of(delays, [](std::uint64_t cycles) { return cycles > 0; }),
               read["time"]["shares"]["reorder"] > 0)
         << model;

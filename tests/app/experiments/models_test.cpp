@@ -6,7 +6,6 @@
 #include <fstream>
 #include <set>
 
-#include <hdf5.h>
 #include <nlohmann/json.hpp>
 
 #include "app/report/charts/svg.hpp"
@@ -16,6 +15,7 @@
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/machine/machine_fields.hpp"
 #include "tests/app/json_keys.hpp"
+#include "tests/app/read_column.hpp"
 #include "tests/app/report/perfetto_reader.hpp"
 #include "tests/app/small_trace.hpp"
 
@@ -341,26 +341,14 @@ TEST_F(ModelsTest, TimelineHoldsEveryWarpOfTheModel) {
   EXPECT_EQ(last_waiting, 0);
 }
 
-std::vector<std::uint64_t> read_numbers(const std::string& path, const char* name) {
-  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-  const hid_t space = H5Dget_space(dataset);
-  std::vector<std::uint64_t> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
-  EXPECT_GE(H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
-  H5Sclose(space);
-  H5Dclose(dataset);
-  H5Fclose(file);
-  return values;
-}
-
 TEST_F(ModelsTest, ScheduleFileHoldsEveryEventOnceInItsThread) {
   const std::string path = scratch_ / "s.h5";
   const Outcome outcome =
       ask({"--segments", path, "--segments-model", "wavefront", "--format", "json", "--no-break-even"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const trace::Trace loaded = trace::load(trace());
-  const auto thread = read_numbers(path, "places/thread"), first = read_numbers(path, "places/first_event"),
-             events = read_numbers(path, "places/events"), sm = read_numbers(path, "warps/sm");
+  const auto thread = read_file_column(path, "places/thread"), first = read_file_column(path, "places/first_event"),
+             events = read_file_column(path, "places/events"), sm = read_file_column(path, "warps/sm");
   EXPECT_EQ(sm.size() * 32, thread.size());
   EXPECT_EQ(sm.size(), json::parse(outcome.output)["rows"][2]["warps"].get<std::size_t>());
   const trace::ThreadData& data = loaded.launches[0].data;

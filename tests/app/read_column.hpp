@@ -1,4 +1,4 @@
-// Columns of the files that rayreplay cache writes.
+// Columns of HDF5 files that commands write.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace rayreplay::test {
 
 /// A column of an HDF5 file; the file is closed again.
-inline std::vector<std::uint64_t> read_column(const std::string& path, const char* name) {
+inline std::vector<std::uint64_t> read_file_column(const std::string& path, const char* name) {
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
   EXPECT_GE(dataset, 0) << name;
