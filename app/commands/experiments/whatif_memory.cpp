@@ -94,6 +94,12 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
                                   .node_orders = variants.node_orders,
                                   .break_even = !options.no_break_even};
   check_options(options, wanted.outputs, common, asked);
+  for (const std::string& model : variants.models) {
+    if (is_bound(model) && !wanted.outputs.model) {
+      throw Error(ErrorKind::Usage, {"the model is a bound: it has no warps", "--models", "'" + model + "'",
+                                     "models that form warps", "add model to --outputs for its row, or leave it out"});
+    }
+  }
   for (const std::string& list : options.break_even) {
     const auto numbers = experiment::parse_numbers(list, "--break-even");
     wanted.numbers.insert(wanted.numbers.end(), numbers.begin(), numbers.end());

@@ -36,10 +36,6 @@ constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kModelsGroup = "Scheduler models";
 constexpr std::string_view kReordering = "ser";
 
-bool is_bound(const std::string& spec) {
-  return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
-}
-
 void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
   if (resolved.warp_size != machine.warp_size) {
     console::warn("warps have {} here, on the machine {} {}{}", counted(resolved.warp_size, "lane"), machine.name,
@@ -90,6 +86,10 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
 }
 
 }  // namespace
+
+bool is_bound(const std::string& spec) {
+  return scheduler::SchedulerModels::create(spec).model->grouping() == scheduler::Grouping::Bound;
+}
 
 std::string detailed_model(const ModelFile& file, const std::vector<std::string>& named,
                            const std::vector<std::string>& models) {

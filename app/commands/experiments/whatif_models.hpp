@@ -63,6 +63,9 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
 /// Usage for --timeline-model without --timeline, and --segments-model without --segments.
 void require_owners(const ModelsOptions& options);
 
+/// True for a scheduler model that has no warps.
+[[nodiscard]] bool is_bound(const std::string& spec);
+
 /// A file about the warps of one model; the options that name the file and the model.
 struct ModelFile {
   const char* option;

@@ -226,6 +226,11 @@ TEST_F(WhatifMemoryTest, ABoundHasNoMemory) {
   EXPECT_TRUE(answer["rows"][1]["cycles"].is_null());
   EXPECT_GT(answer["rows"][1]["model_speed_up"], 1.0);
   EXPECT_TRUE(answer["rows"][1]["moved"].is_null());
+  EXPECT_THAT(ask({"--models", "plain,oracle", "--outputs", "model,time", "--no-break-even"}).output,
+              HasSubstr("oracle: a bound without warps"));
+  const Outcome refused = ask({"--models", "plain,oracle", "--outputs", "time"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("the model is a bound: it has no warps"));
 }
 
 /// Sums of a counter's samples in one trace, by name; those of SMs are added up.
