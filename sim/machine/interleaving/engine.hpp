@@ -1,16 +1,22 @@
 // The interleaving's engine: rules of interleave.hpp, with a warp scheduler's policy (warp_scheduler.hpp) inlined.
 //
-// Method: time advances in windows (engine_state.hpp). In each, the SMs are simulated one by one, from event to event.
-// While there are shared items (dispatcher.hpp), an SM stops in the cycle in which it has a slot for one. When all
-// others have reached that cycle, or stopped later, the SMs that stopped first get items and go on.
+// Method: time advances in windows (engine_state.hpp). In each, the SMs are simulated in parallel, from event to event.
+// An SM stops in a cycle in which it must ask the dispatcher: a warp has ended, or items have been released. When all
+// have stopped or reached the window's end, the dispatcher answers them one by one, in the order of SMs, and they go
+// on. While there are shared items (dispatcher.hpp), an SM with a slot for one stays where it is until all others have
+// reached that cycle; those that stopped first then get items and go on one at a time. The dispatcher's calls, and so
+// the results, do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <queue>
 #include <utility>
 #include <vector>
+
+#include <oneapi/tbb/parallel_for.h>
 
 #include "sim/machine/interleave.hpp"
 #include "sim/machine/interleaving/engine_state.hpp"
@@ -33,11 +39,15 @@ class InterleaveEngine {
 
   InterleaveResult run() {
     while (state_.open_window() != SmUnit::kNever) {
-      for (std::size_t i = 0; i < state_.units.size(); ++i) {
-        if (i + 1 < state_.units.size()) {
-          state_.prefetch(state_.units[i + 1]);
+      running_.clear();
+      for (const SmUnit& unit : state_.units) {
+        if (unit.time < state_.window_end()) {
+          running_.push_back(unit.sm);
         }
-        advance(state_.units[i]);
+      }
+      while (!running_.empty()) {
+        advance_all();
+        std::erase_if(running_, [this](std::uint32_t sm) { return !ask(state_.units[sm]); });
       }
       while (!stopped_.empty()) {
         go_on();
@@ -48,6 +58,9 @@ class InterleaveEngine {
   }
 
  private:
+  /// SMs that one task simulates, one after the other: prefetches of the next SM hide its cache misses.
+  static constexpr std::size_t kSmsAtOnce = 4;
+
   [[nodiscard]] auto start() {
     return [this](std::uint32_t sm, std::uint32_t slot, bool is_ready) {
       policies_[sm].started(slot);
@@ -57,7 +70,30 @@ class InterleaveEngine {
     };
   }
 
-  /// Simulates the rest of the window, or until the SM needs an item.
+  /// Simulates the running SMs until each must ask the dispatcher, or the window ends.
+  void advance_all() {
+    failed_.assign(running_.size(), nullptr);
+    using Sms = oneapi::tbb::blocked_range<std::size_t>;
+    oneapi::tbb::parallel_for(Sms(0, running_.size(), kSmsAtOnce), [this](const Sms& range) {
+      for (std::size_t i = range.begin(); i < range.end(); ++i) {
+        if (i + 1 < range.end()) {
+          state_.prefetch(state_.units[running_[i + 1]]);
+        }
+        try {
+          advance(state_.units[running_[i]]);
+        } catch (...) {
+          failed_[i] = std::current_exception();
+        }
+      }
+    });
+    // The first SM's error: which one a thread meets first is chance.
+    const auto first = std::find_if(failed_.begin(), failed_.end(), [](const auto& error) { return error != nullptr; });
+    if (first != failed_.end()) {
+      std::rethrow_exception(*first);
+    }
+  }
+
+  /// Simulates the rest of the window, or until the SM must ask the dispatcher.
   void advance(SmUnit& unit) {
     Policy& policy = policies_[unit.sm];
     const std::uint64_t end = state_.window_end();
@@ -70,13 +106,7 @@ class InterleaveEngine {
         unit.waits = false;
       }
       if (unit.vacant || unit.release <= cycle) {
-        state_.fill_own(unit, cycle, start());
-        if (unit.free_slots.any() && state_.has_shared(unit, cycle)) {
-          unit.time = cycle;
-          stopped_.emplace(cycle, unit.sm);
-          return;
-        }
-        state_.filled(unit, cycle);
+        break;
       }
       if constexpr (kWork) {
         admit(unit, policy, cycle);
@@ -88,6 +118,22 @@ class InterleaveEngine {
     unit.time = cycle;
   }
 
+  /// The dispatcher's answer to an SM that stopped before the window's end. True if the SM goes on; false if it waits
+  /// for a shared item, or has reached the window's end.
+  bool ask(SmUnit& unit) {
+    if (unit.time >= state_.window_end()) {
+      return false;
+    }
+    state_.report_ends(unit);
+    state_.fill_own(unit, unit.time, start());
+    if (unit.free_slots.any() && state_.has_shared(unit, unit.time)) {
+      stopped_.emplace(unit.time, unit.sm);
+      return false;
+    }
+    state_.filled(unit, unit.time);
+    return true;
+  }
+
   /// The SMs that stopped in the earliest cycle get items.
   void go_on() {
     const std::uint64_t cycle = stopped_.top().first;
@@ -97,8 +143,11 @@ class InterleaveEngine {
     }
     state_.fill_shared(going_on_, cycle, start());
     for (const std::uint32_t sm : going_on_) {
-      state_.filled(state_.units[sm], cycle);
-      advance(state_.units[sm]);
+      SmUnit& unit = state_.units[sm];
+      state_.filled(unit, cycle);
+      do {
+        advance(unit);
+      } while (ask(unit));
     }
   }
 
@@ -150,6 +199,8 @@ class InterleaveEngine {
 
   EngineState state_;
   std::vector<Policy> policies_;
+  std::vector<std::uint32_t> running_;      ///< SMs that have not reached the window's end, nor wait for a shared item
+  std::vector<std::exception_ptr> failed_;  ///< by place in running_
   std::priority_queue<Stop, std::vector<Stop>, std::greater<>> stopped_;
   std::vector<std::uint32_t> going_on_;
 };

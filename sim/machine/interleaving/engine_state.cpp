@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include "sim/machine/cache_geometry.hpp"
 
 namespace rayreplay::machine {
@@ -276,11 +278,11 @@ void EngineState::close_window() {
       hand_over();
     }
   }
-  for (SmUnit& unit : units) {
-    if (!unit.issued.empty() || unit.open) {
-      settle(unit);
+  oneapi::tbb::parallel_for(std::size_t{0}, units.size(), [this](std::size_t sm) {
+    if (!units[sm].issued.empty() || units[sm].open) {
+      settle(units[sm]);
     }
-  }
+  });
   for (const std::uint32_t item : retired_) {
     supply_.give_back(item);
   }

@@ -2,11 +2,12 @@
 // loop).
 //
 // Contract: time advances in windows no longer than the shortest miss, or a signal between SMs. Within a window an SM
-// depends on other SMs only through shared items (dispatcher.hpp). So each SM is simulated through the window by
+// depends on other SMs only through the dispatcher (dispatcher.hpp). So each SM is simulated through the window by
 // itself, with its caches and warps in the processor's cache, and records its transactions. `close_window` then asks
 // the L2 in the order of cycle, then SM, computes when misses return, and delivers the transactions in that order. The
 // results equal those of cycle-by-cycle simulation (conservative simulation with lookahead: Chandy and Misra, IEEE TSE
-// 1979).
+// 1979). Functions that take an SM change nothing of other SMs and may run at the same time for several, except those
+// that ask the dispatcher: fill_own, fill_shared, filled, has_shared, report_ends.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +101,14 @@ class EngineState {
     if (call_.options.history != nullptr) {
       call_.options.history->warp_ends(unit.sm, cycle);
     }
-    end_item(warp(unit, slot).item, unit.sm, cycle);
+    unit.ended_items.push_back(warp(unit, slot).item);
+  }
+  /// Tells the dispatcher of the warps that have ended in the cycle that the SM has reached.
+  void report_ends(SmUnit& unit) {
+    for (const std::uint32_t item : unit.ended_items) {
+      end_item(item, unit.sm, unit.time);
+    }
+    unit.ended_items.clear();
   }
   /// The warp's instruction takes the load unit.
   static void hold(SmUnit& unit, std::uint32_t slot) {

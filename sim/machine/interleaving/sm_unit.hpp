@@ -75,6 +75,8 @@ struct SmUnit {
   WakeQueue wakes;
   SmWork work;
 
+  std::vector<std::uint32_t> ended_items;  ///< of warps that ended in cycle `time`; the dispatcher does not know yet
+
   // For the current window.
   std::vector<Issued> issued;
   std::vector<Miss> misses;
