@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "capture/instrument/instrument.hpp"
-#include "capture/instrument/module.hpp"
+#include "capture/instrument/module_names.hpp"
 
 namespace rayreplay::instrument {
 

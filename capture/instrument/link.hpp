@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/instrument/module.hpp"
+#include "capture/instrument/module_names.hpp"
 #include "capture/instrument/probes/constants.h"
 
 namespace rayreplay::instrument {

@@ -12,7 +12,7 @@
 #include "capture/instrument/analysis.hpp"
 #include "capture/instrument/instrument.hpp"
 #include "capture/instrument/link.hpp"
-#include "capture/instrument/module.hpp"
+#include "capture/instrument/module_names.hpp"
 
 namespace rayreplay::instrument {
 

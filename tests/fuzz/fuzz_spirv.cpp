@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "capture/instrument/instrument.hpp"
-#include "capture/instrument/module.hpp"
+#include "capture/spirv/module.hpp"
 #include "tests/fuzz/support/fuzzer.hpp"
 #include "tests/instrument/support/corpus.hpp"
 
@@ -264,7 +264,7 @@ Verdict run(std::string_view input) {
     return {0, false};
   }
   std::string reason;
-  if (!instrument::parse(result.spirv, reason)) {
+  if (!spirv::parse(result.spirv, reason)) {
     finding("the rewritten module does not parse: " + reason);
   }
   if (test::validate(words, environment).empty()) {

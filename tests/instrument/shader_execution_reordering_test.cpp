@@ -4,18 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include "capture/instrument/module.hpp"
+#include "capture/spirv/module.hpp"
 #include "tests/instrument/support/corpus.hpp"
 #include "tests/instrument/support/listing.hpp"
 
 namespace rayreplay {
 namespace {
 
-using instrument::Instruction;
-using instrument::number;
+using spirv::Instruction;
+using spirv::number;
 using spv::Op;
 
-constexpr std::uint32_t kFusedTrace = instrument::kOpHitObjectTraceReorderExecuteEXT;
+constexpr std::uint32_t kFusedTrace = spirv::kOpHitObjectTraceReorderExecuteEXT;
 
 std::vector<std::uint32_t> opcodes_of(const test::Words& words) {
   std::vector<std::uint32_t> opcodes;
@@ -33,12 +33,12 @@ std::size_t count(const test::Words& words, std::uint32_t opcode) {
 /// The NV module with EXT's numbers for the instructions that both have.
 test::Words as_ext(test::Words words) {
   const std::map<std::uint32_t, std::uint32_t> numbers = {
-      {number(Op::OpTypeHitObjectNV), instrument::kOpTypeHitObjectEXT},
-      {number(Op::OpHitObjectTraceRayNV), instrument::kOpHitObjectTraceRayEXT},
-      {number(Op::OpHitObjectRecordEmptyNV), instrument::kOpHitObjectRecordEmptyEXT},
-      {number(Op::OpHitObjectExecuteShaderNV), instrument::kOpHitObjectExecuteShaderEXT},
-      {number(Op::OpReorderThreadWithHitObjectNV), instrument::kOpReorderThreadWithHitObjectEXT},
-      {number(Op::OpReorderThreadWithHintNV), instrument::kOpReorderThreadWithHintEXT}};
+      {number(Op::OpTypeHitObjectNV), spirv::kOpTypeHitObjectEXT},
+      {number(Op::OpHitObjectTraceRayNV), spirv::kOpHitObjectTraceRayEXT},
+      {number(Op::OpHitObjectRecordEmptyNV), spirv::kOpHitObjectRecordEmptyEXT},
+      {number(Op::OpHitObjectExecuteShaderNV), spirv::kOpHitObjectExecuteShaderEXT},
+      {number(Op::OpReorderThreadWithHitObjectNV), spirv::kOpReorderThreadWithHitObjectEXT},
+      {number(Op::OpReorderThreadWithHintNV), spirv::kOpReorderThreadWithHintEXT}};
   for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) {
     if (const auto found = numbers.find(words[at] & 0xFFFF); found != numbers.end()) {
       words[at] = (words[at] & 0xFFFF0000) | found->second;
@@ -50,12 +50,12 @@ test::Words as_ext(test::Words words) {
 /// And back, so that the result can be validated.
 test::Words as_nv(test::Words words) {
   const std::map<std::uint32_t, std::uint32_t> numbers = {
-      {instrument::kOpTypeHitObjectEXT, number(Op::OpTypeHitObjectNV)},
-      {instrument::kOpHitObjectTraceRayEXT, number(Op::OpHitObjectTraceRayNV)},
-      {instrument::kOpHitObjectRecordEmptyEXT, number(Op::OpHitObjectRecordEmptyNV)},
-      {instrument::kOpHitObjectExecuteShaderEXT, number(Op::OpHitObjectExecuteShaderNV)},
-      {instrument::kOpReorderThreadWithHitObjectEXT, number(Op::OpReorderThreadWithHitObjectNV)},
-      {instrument::kOpReorderThreadWithHintEXT, number(Op::OpReorderThreadWithHintNV)}};
+      {spirv::kOpTypeHitObjectEXT, number(Op::OpTypeHitObjectNV)},
+      {spirv::kOpHitObjectTraceRayEXT, number(Op::OpHitObjectTraceRayNV)},
+      {spirv::kOpHitObjectRecordEmptyEXT, number(Op::OpHitObjectRecordEmptyNV)},
+      {spirv::kOpHitObjectExecuteShaderEXT, number(Op::OpHitObjectExecuteShaderNV)},
+      {spirv::kOpReorderThreadWithHitObjectEXT, number(Op::OpReorderThreadWithHitObjectNV)},
+      {spirv::kOpReorderThreadWithHintEXT, number(Op::OpReorderThreadWithHintNV)}};
   for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) {
     if (const auto found = numbers.find(words[at] & 0xFFFF); found != numbers.end()) {
       words[at] = (words[at] & 0xFFFF0000) | found->second;
@@ -81,13 +81,13 @@ TEST(HitObjects, ExtIsRewrittenAsNvIs) {
 // A fused instruction is taken apart into what it is defined as, and the parts are recorded.
 TEST(HitObjects, FusedInstructionsAreTakenApart) {
   std::string reason;
-  auto parsed = instrument::parse(as_ext(module()), reason);
+  auto parsed = spirv::parse(as_ext(module()), reason);
   ASSERT_TRUE(parsed);
   // Each trace of a hit object becomes a fused one, with hint and bits on those of even number.
   std::size_t fused = 0;
-  for (instrument::Function& function : parsed->functions) {
+  for (spirv::Function& function : parsed->functions) {
     for (Instruction& i : function.body) {
-      if (i.op() == instrument::kOpHitObjectTraceRayEXT) {
+      if (i.op() == spirv::kOpHitObjectTraceRayEXT) {
         Instruction whole(kFusedTrace, i.operands());
         if (fused % 2 == 0) {
           whole.add(i[4]);
@@ -103,11 +103,11 @@ TEST(HitObjects, FusedInstructionsAreTakenApart) {
   const auto result = instrument::instrument(words, test::plain_options());
   ASSERT_EQ(result.status, instrument::Status::Instrumented) << result.reason;
   EXPECT_EQ(count(result.spirv, kFusedTrace), 0U);
-  EXPECT_EQ(count(result.spirv, instrument::kOpHitObjectTraceRayEXT), fused);
-  EXPECT_EQ(count(result.spirv, instrument::kOpReorderThreadWithHitObjectEXT),
-            count(words, instrument::kOpReorderThreadWithHitObjectEXT) + fused);
-  EXPECT_EQ(count(result.spirv, instrument::kOpHitObjectExecuteShaderEXT),
-            count(words, instrument::kOpHitObjectExecuteShaderEXT) + fused);
+  EXPECT_EQ(count(result.spirv, spirv::kOpHitObjectTraceRayEXT), fused);
+  EXPECT_EQ(count(result.spirv, spirv::kOpReorderThreadWithHitObjectEXT),
+            count(words, spirv::kOpReorderThreadWithHitObjectEXT) + fused);
+  EXPECT_EQ(count(result.spirv, spirv::kOpHitObjectExecuteShaderEXT),
+            count(words, spirv::kOpHitObjectExecuteShaderEXT) + fused);
   EXPECT_EQ(test::validate(as_nv(result.spirv), "vulkan1.2"), "");
 }
 

@@ -6,7 +6,7 @@
 #define SPV_ENABLE_UTILITY_CODE
 #include <spirv/unified1/spirv.hpp11>
 
-namespace rayreplay::instrument {
+namespace rayreplay::spirv {
 
 using Word = std::uint32_t;
 using Id = std::uint32_t;
@@ -31,4 +31,4 @@ inline constexpr Word kOpHitObjectTraceRayMotionEXT = 5317;
 inline constexpr Word kOpHitObjectRecordEmptyEXT = 5318;
 inline constexpr Word kOpHitObjectExecuteShaderEXT = 5319;
 
-}  // namespace rayreplay::instrument
+}  // namespace rayreplay::spirv

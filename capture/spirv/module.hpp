@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/instrument/spirv.hpp"
+#include "capture/spirv/words.hpp"
 
-namespace rayreplay::instrument {
+namespace rayreplay::spirv {
 
 /// Most words that an instruction can have.
 inline constexpr std::size_t kMaxInstructionWords = 0xFFFF;
@@ -95,4 +95,4 @@ struct Module {
 /// Empty, with `reason` set, for words that are no module.
 [[nodiscard]] std::optional<Module> parse(std::span<const Word> words, std::string& reason);
 
-}  // namespace rayreplay::instrument
+}  // namespace rayreplay::spirv

@@ -1,8 +1,8 @@
-#include "capture/instrument/module.hpp"
+#include "capture/spirv/module.hpp"
 
 #include <algorithm>
 
-namespace rayreplay::instrument {
+namespace rayreplay::spirv {
 
 Instruction::Instruction(Word op, std::span<const Word> operands) : words_(operands.size() + 1) {
   words_[0] = op;
@@ -188,4 +188,4 @@ std::optional<Module> parse(std::span<const Word> words, std::string& reason) {
   return module;
 }
 
-}  // namespace rayreplay::instrument
+}  // namespace rayreplay::spirv

@@ -1,5 +1,5 @@
 // The parser: what it keeps, and what it says of words that are no module.
-#include "capture/instrument/module.hpp"
+#include "capture/spirv/module.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 TEST(Module, SerialisesToTheSameWords) {
   for (const test::CorpusModule& module : test::corpus()) {
     std::string reason;
-    const auto parsed = instrument::parse(module.words, reason);
+    const auto parsed = spirv::parse(module.words, reason);
     ASSERT_TRUE(parsed) << module.name << ": " << reason;
     EXPECT_EQ(parsed->serialise(), module.words) << module.name;
   }
@@ -19,7 +19,7 @@ TEST(Module, SerialisesToTheSameWords) {
 
 std::string why(const test::Words& words) {
   std::string reason;
-  return instrument::parse(words, reason) ? "" : reason;
+  return spirv::parse(words, reason) ? "" : reason;
 }
 
 TEST(Module, SaysWhatIsWrong) {
@@ -61,15 +61,15 @@ TEST(Module, EveryPrefixIsHarmless) {
 
 TEST(Instruction, Strings) {
   for (const std::string text : {"", "a", "abc", "abcd", "abcdefg"}) {
-    instrument::Instruction instruction(spv::Op::OpName, {7});
-    for (const std::uint32_t word : instrument::string_words(text)) {
+    spirv::Instruction instruction(spv::Op::OpName, {7});
+    for (const std::uint32_t word : spirv::string_words(text)) {
       instruction.add(word);
     }
     instruction.add(99);
     EXPECT_EQ(instruction.string(2), text);
     EXPECT_EQ(instruction[instruction.after_string(2)], 99U);
   }
-  const instrument::Instruction open(spv::Op::OpName, {7, 0x61616161});
+  const spirv::Instruction open(spv::Op::OpName, {7, 0x61616161});
   EXPECT_EQ(open.string(2), "");
   EXPECT_EQ(open.after_string(2), open.size());
   EXPECT_EQ(open[100], 0U);
