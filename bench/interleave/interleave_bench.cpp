@@ -6,24 +6,19 @@
 //   captured    all accesses of a captured launch (tests/data/h200/bunny.rrt), replayed while-while, coalesced
 //   slots       captured, with 1 to 64 resident warps: what the number of warps costs
 //   work        slots as memory time: tests before two loads of three, the third follows; a call each 16 loads
-//   threads     coherent as memory time, by 1 to 16 threads, as far as there are cores: `of_linear` is the rate over
-//               that of one thread, divided by the threads
 //
 // Streams are made before timing; the source hands out copies in memory that is used again. Machine:
 // rtx2080-ti-published, 32 warps an SM. The peers: a plain walk over the same transactions, warp by warp, which sums
 // what it reads and writes it to blocks, what moving them costs; and the same transactions through the interleaving's
 // own caches without any schedule, SM by SM, what looking them up costs. `of_walk`, `of_caches`: the peer's time to
-// ours, median of the iterations, each run right after the other. All times are processor time, those of `threads` wall
-// time.
+// ours, median of the iterations, each run right after the other. All times are processor time.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -259,55 +254,20 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-Streams& streams_of(Shape shape) {
+void interleave_speed(benchmark::State& state, Shape shape, const char* scheduler, std::uint32_t slots, bool work) {
+  const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   static std::map<Shape, std::unique_ptr<Streams>> kept;
   std::unique_ptr<Streams>& source = kept[shape];
   if (!source) {
     source = std::make_unique<Streams>(shape, shape == Shape::Incoherent ? 4096U : 32768U);
   }
-  return *source;
-}
-
-/// All items in one queue.
-WorkPlan plan_of(const Streams& source) {
+  const Machine machine = load_machine("rtx2080-ti-published");
   WorkPlan plan;
   plan.warp_size = 1;
-  plan.thread_at.resize(source.items());
-  plan.queue.resize(source.items());
+  plan.thread_at.resize(source->items());
+  plan.queue.resize(source->items());
   std::iota(plan.queue.begin(), plan.queue.end(), 0U);
   plan.queue_begin = {0, plan.queue.size()};
-  return plan;
-}
-
-void thread_speed(benchmark::State& state, std::size_t threads) {
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  Streams& source = streams_of(Shape::Coherent);
-  const Machine machine = load_machine("rtx2080-ti-published");
-  const WorkPlan plan = plan_of(source);
-  source.with_work = true;
-  std::vector<double> times;
-  for (auto round : state) {
-    Counting sink;
-    const auto start = std::chrono::steady_clock::now();
-    const InterleaveResult result = interleave(source, plan, machine, {.work = true}, sink);
-    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    benchmark::DoNotOptimize(sink.lines);
-    state.counters["cycles"] = static_cast<double>(result.cycles);
-  }
-  static double one_thread = 0;
-  const double rate = static_cast<double>(source.transactions()) / median(times) / 1e6;
-  one_thread = threads == 1 ? rate : one_thread;
-  state.counters["Mtrans_s"] = rate;
-  if (one_thread > 0) {
-    state.counters["of_linear"] = rate / one_thread / static_cast<double>(threads);
-  }
-}
-
-void interleave_speed(benchmark::State& state, Shape shape, const char* scheduler, std::uint32_t slots, bool work) {
-  const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
-  Streams* const source = &streams_of(shape);
-  const Machine machine = load_machine("rtx2080-ti-published");
-  const WorkPlan plan = plan_of(*source);
   const InterleaveOptions options{.warp_scheduler = scheduler, .resident_warps = slots, .work = work};
   source->with_work = work;
   InterleaveResult result;
@@ -368,14 +328,6 @@ static void add_rows() {
     row(fmt::format("slots/loose-round-robin/{}", slots), Shape::Captured, "loose-round-robin", slots);
     row(fmt::format("slots/greedy-then-oldest/{}", slots), Shape::Captured, "greedy-then-oldest", slots);
     row(fmt::format("work/loose-round-robin/{}", slots), Shape::Captured, "loose-round-robin", slots, true);
-  }
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t threads = 1; threads <= std::min<std::size_t>(cores, 16); threads *= 2) {
-    benchmark::RegisterBenchmark(fmt::format("threads/{}", threads).c_str(),
-                                 [threads](benchmark::State& state) { thread_speed(state, threads); })
-        ->Unit(benchmark::kMillisecond)
-        ->UseRealTime()
-        ->Iterations(3);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
@@ -28,6 +29,8 @@ constexpr const char* kPacking = "packing";
 constexpr const char* kNodeOrder = "bvh.node_order";
 constexpr const char* kCycles = "time_cycles";
 constexpr const char* kModelCycles = "model_cycles";
+/// Rows run at a time: each holds its recorded accesses.
+constexpr std::size_t kRowsAtOnce = 4;
 /// Halvings of the part of a range in which the sign changes.
 constexpr int kSteps = 4;
 
@@ -72,11 +75,7 @@ class Comparison {
     make_rows();
     check_rows();
     run_models();
-    for (MemoryRow& row : result_.rows) {
-      if (!row.bound) {
-        run_memory(row);
-      }
-    }
+    run_rows();
     compare_rows();
     if (wanted_.outputs.time && wanted_.break_even) {
       judge_rows();
@@ -135,10 +134,42 @@ class Comparison {
     }
   }
 
-  void run_memory(MemoryRow& row) {
+  void run_rows() {
+    std::vector<MemoryRow*> rows;
+    for (MemoryRow& row : result_.rows) {
+      if (!row.bound) {
+        rows.push_back(&row);
+      }
+    }
+    const auto at_once =
+        std::min(kRowsAtOnce, static_cast<std::size_t>(std::max(1, tbb::this_task_arena::max_concurrency())));
+    report_start(bench_.progress, "variants", rows.size());
+    std::vector<MemoryRow*> failed(rows.size(), nullptr);
+    for (std::size_t first = 0; first < rows.size(); first += at_once) {
+      tbb::parallel_for(first, std::min(first + at_once, rows.size()), [&](std::size_t i) {
+        try {
+          // Isolated: a thread that waits here must not begin another row, which could wait for what this one makes.
+          tbb::this_task_arena::isolate([&] { run_memory(*rows[i], true); });
+          report_advance(bench_.progress, 1);
+        } catch (...) {
+          failed[i] = rows[i];
+        }
+      });
+    }
+    report_finish(bench_.progress);
+    // A row that did not fit beside others may fit alone; otherwise its error is the first one in the order of rows.
+    for (MemoryRow* row : failed) {
+      if (row != nullptr) {
+        run_memory(*row, false);
+      }
+    }
+  }
+
+  /// `alone`: of VariantBench::bench.
+  void run_memory(MemoryRow& row, bool alone) const {
     const Settings settings = settings_of(bench_.asked, wanted_.outputs, row);
     const Experiment experiment = bench_.open(settings);
-    Workbench bench = bench_.bench(false);
+    Workbench bench = bench_.bench(alone);
     const auto recorded = stream(bench, experiment);  // held while the stages read it
     const Experiment* const member = &experiment;
     for (const auto& [name, wanted] : {std::pair{"cache", wanted_.outputs.cache}, std::pair{"traffic", true},

@@ -6,9 +6,9 @@
 // time against the baseline's: `judge` (sim/comparison/sensitivity.hpp) with few points, because each takes up to two
 // memory times. Of the numbers to vary (memory_numbers.hpp) the assumed ones decide the verdict; the others are varied
 // alone, for their break-even. A bound has no warps: it gets metrics of the stage `model` alone, and no verdict. `runs`
-// counts the different memory times that were run beside the rows' own. Rows run one after another, parallel inside;
-// points of a verdict run up to kMaxAtOnce at a time, without recording accesses. Deterministic. Errors: those of the
-// stages, for the first row that fails; Usage for numbers that cannot be varied.
+// counts the different memory times that were run beside the rows' own. Up to four rows run at a time, each parallel
+// inside; points of a verdict run up to kMaxAtOnce at a time, without recording accesses. Deterministic. Errors: those
+// of the stages, for the first row that fails; Usage for numbers that cannot be varied.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include "sim/machine/cache_geometry.hpp"
 
 namespace rayreplay::machine {
@@ -278,11 +276,11 @@ void EngineState::close_window() {
       hand_over();
     }
   }
-  oneapi::tbb::parallel_for(std::size_t{0}, units.size(), [this](std::size_t sm) {
-    if (!units[sm].issued.empty() || units[sm].open) {
-      settle(units[sm]);
+  for (SmUnit& unit : units) {
+    if (!unit.issued.empty() || unit.open) {
+      settle(unit);
     }
-  });
+  }
   for (const std::uint32_t item : retired_) {
     supply_.give_back(item);
   }
