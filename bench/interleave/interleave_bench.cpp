@@ -222,7 +222,7 @@ std::uint64_t look_up(const Streams& source, const Machine& machine) {
     TimingCache::Line* line = cache.find(number);
     const bool hit = line != nullptr && (sectors & ~line->sectors) == 0;
     if (line == nullptr) {
-      line = &cache.insert(number);
+      line = cache.insert(number).line;
     }
     line->sectors = static_cast<std::uint8_t>(line->sectors | sectors);
     hits += hit ? 1 : 0;

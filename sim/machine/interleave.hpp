@@ -40,9 +40,12 @@
 //   clauses    An instruction whose row `follows` is ready in the cycle after the last transaction of the one before.
 //              An instruction and those that follow it are a clause, which completes as one.
 //   bandwidth  A miss waits until the L2 has served the bytes of earlier misses and stores; sectors that the L2 lacks
-//              then wait in the same way for DRAM. The wait comes on top of the latency (memory_bandwidth.hpp). The
-//              launch ends when its last warp has ended and L2 and DRAM have served everything, also the stores that
-//              no warp waits for. So no server is busy for longer than the launch takes.
+//              then wait in the same way for DRAM. The wait comes on top of the latency (memory_bandwidth.hpp). A
+//              stored sector is dirty. A dirty line that a request evicts is written back: its dirty sectors take
+//              bandwidth of DRAM, all those of a request at once, after what it fetches, and no warp waits for them.
+//              Dirty sectors that the L2 has at the end stay there. The launch ends when its last warp has ended and
+//              L2 and DRAM have served everything, also the stores and writebacks that no warp waits for. So no server
+//              is busy for longer than the launch takes.
 //   states     A resident warp is in one state in every cycle (WarpWait). While its clause is ready and not all
 //              transactions have issued, the state is LoadUnit; from then until the clause completes, it is that of the
 //              farthest data: Dram, L2, Merged, or L1 (also stores).
@@ -110,6 +113,7 @@ struct SmTime {
 struct MemoryTime {
   std::vector<SmTime> sms;
   std::uint64_t l2_bytes = 0, dram_bytes = 0;  ///< served
+  std::uint64_t dram_written_bytes = 0;        ///< part of dram_bytes: writebacks of the L2; without one, stores
   // Cycles of service, summed over SMs and partitions where there are several.
   double issue_cycles = 0, ray_unit_cycles = 0, l2_cycles = 0, dram_cycles = 0;
 };

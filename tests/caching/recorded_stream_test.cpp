@@ -22,8 +22,9 @@ bool same(const RecordedStream& a, const RecordedStream& b) {
          a.coalescing.keep_raw == b.coalescing.keep_raw && a.sms == b.sms && a.transactions == b.transactions &&
          a.cycles == b.cycles && a.instructions == b.instructions && a.mshr_stall_cycles == b.mshr_stall_cycles &&
          a.time.sms == b.time.sms && a.time.l2_bytes == b.time.l2_bytes && a.time.dram_bytes == b.time.dram_bytes &&
-         a.time.issue_cycles == b.time.issue_cycles && a.time.ray_unit_cycles == b.time.ray_unit_cycles &&
-         a.time.l2_cycles == b.time.l2_cycles && a.time.dram_cycles == b.time.dram_cycles;
+         a.time.dram_written_bytes == b.time.dram_written_bytes && a.time.issue_cycles == b.time.issue_cycles &&
+         a.time.ray_unit_cycles == b.time.ray_unit_cycles && a.time.l2_cycles == b.time.l2_cycles &&
+         a.time.dram_cycles == b.time.dram_cycles;
 }
 
 /// The same with memory time of 1000 cycles.
@@ -39,6 +40,7 @@ RecordedStream timed(RecordedStream stream) {
   }
   stream.time.l2_bytes = 4096;
   stream.time.dram_bytes = 1024;
+  stream.time.dram_written_bytes = 320;
   stream.time.issue_cycles = 123.5;
   stream.time.ray_unit_cycles = 1.0 / 3;
   stream.time.l2_cycles = 99;
@@ -133,6 +135,7 @@ TEST(RecordedStream, TimeThatContradictsItselfIsRefused) {
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms.emplace_back(time.sms[0]); })));
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms.clear(); }))) << "sums without SMs";
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.l2_cycles = -1; })));
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.dram_written_bytes = 1025; }))) << "a part of 1024";
   EXPECT_TRUE(
       refused(with([](machine::MemoryTime& time) { time.dram_cycles = std::numeric_limits<double>::infinity(); })));
 }

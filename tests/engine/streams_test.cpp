@@ -82,6 +82,7 @@ TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
     EXPECT_EQ(metric(outcome, "time_milliseconds"), as_double(interleaved.cycles) / (expected.machine.clock_mhz * 1e3));
     EXPECT_EQ(metric(outcome, "time_l2_bytes"), as_double(interleaved.time.l2_bytes));
     EXPECT_EQ(metric(outcome, "time_dram_bytes"), as_double(interleaved.time.dram_bytes));
+    EXPECT_EQ(metric(outcome, "time_dram_written_bytes"), as_double(interleaved.time.dram_written_bytes));
     EXPECT_EQ(metric(outcome, "time_dram_bandwidth_busy"),
               interleaved.time.dram_cycles / as_double(interleaved.cycles));
     EXPECT_EQ(metric(outcome, "time_mshrs_busy"),

@@ -52,6 +52,7 @@ TEST(MemoryTime, IsWhatTheSlowOneSays) {
   std::array<std::uint64_t, kWarpWaits> seen{};  // every state is met with somewhere
   std::uint64_t barrier = 0;
   std::uint64_t limited = 0;
+  std::uint64_t written = 0;  // by an L2
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     WorkCase that = test::random_work_case(seed);
@@ -63,6 +64,7 @@ TEST(MemoryTime, IsWhatTheSlowOneSays) {
       barrier += time.barrier;
     }
     limited += compared.most_rays > 0 ? 1 : 0;
+    written += that.base.machine.l2_bytes == 0 ? 0 : compared.fast.time.dram_written_bytes;
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
   for (std::size_t state = 0; state < kWarpWaits; ++state) {
@@ -70,6 +72,7 @@ TEST(MemoryTime, IsWhatTheSlowOneSays) {
   }
   EXPECT_EQ(barrier, 0U) << "queues have no barriers";
   EXPECT_GT(limited, 20U);
+  EXPECT_GT(written, 100'000U);
 }
 
 TEST(MemoryTime, OfSchedulesIsWhatTheSlowOneSays) {

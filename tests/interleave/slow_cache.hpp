@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace rayreplay::test {
@@ -25,7 +26,8 @@ class SlowCache {
   }
   struct Line {
     std::uint64_t number = 0;
-    std::map<std::uint64_t, std::uint64_t> returns;  ///< of sectors, by address
+    std::map<std::uint64_t, std::uint64_t> returns{};  ///< of sectors, by address
+    std::set<std::uint64_t> dirty{};                   ///< stored sectors, by address
   };
   using Set = std::list<Line>;  // last used first
 
@@ -64,11 +66,17 @@ class SlowCache {
       return nullptr;
     } else {
       if (set.size() == ways_) {
+        dropped_dirty_.insert(set.back().dirty.begin(), set.back().dirty.end());
         set.pop_back();
       }
-      set.push_front({number, {}});
+      set.push_front({number});
     }
     return &set.front();
+  }
+
+  /// The bytes of dirty sectors of lines that were dropped since the last call.
+  std::uint64_t take_dropped_dirty() {
+    return std::exchange(dropped_dirty_, {}).size() * sector_;
   }
 
   /// Asks for sectors that the line lacks; all that are on their way return together.
@@ -90,6 +98,7 @@ class SlowCache {
   std::uint32_t line_, sector_;
   std::uint64_t ways_ = 0;
   std::vector<Set> sets_;
+  std::multiset<std::uint64_t> dropped_dirty_;
 };
 
 }  // namespace rayreplay::test

@@ -40,16 +40,18 @@ class SlowMemory {
       }
       const std::uint64_t arrives = cycle * kFractions;
       if (!l2_.exists()) {
-        ask_dram(kWordBytes * touched.size(), arrives);
+        write_to_dram(kWordBytes * touched.size(), arrives);
         return cycle + 1;
       }
-      ask_l2_server(kWordBytes * touched.size(), arrives);
+      const std::uint64_t begin = ask_l2_server(kWordBytes * touched.size(), arrives);
       for (const auto& [number, sectors] : l2_.cut(touched)) {
         SlowCache::Line* line = l2_.touch(number, true);
         for (const std::uint64_t sector : sectors) {
           line->returns[sector] = 0;
+          line->dirty.insert(sector);
         }
       }
+      write_to_dram(l2_.take_dropped_dirty(), begin);
       return cycle + 1;
     }
     std::set<std::uint64_t> asked = touched;  // words
@@ -154,6 +156,7 @@ class SlowMemory {
     }
     ++result_.dram;
     const std::uint64_t returns = ask_dram(missing_bytes, begin);
+    write_to_dram(l2_.take_dropped_dirty(), begin);
     for (const auto& [number, sectors] : missing) {
       // In a tiny cache a line of this transaction may have replaced another one of it.
       if (SlowCache::Line* line = l2_.find(number); line != nullptr) {
@@ -178,6 +181,12 @@ class SlowMemory {
     result_.time.dram_bytes += bytes;
     const SlowServer::Turn turn = dram_server_.serve(arrives, cycles_of(bytes, machine_.dram_bytes_per_second));
     return rounded_down(turn.begin) + machine_.dram_latency_cycles;
+  }
+  void write_to_dram(std::uint64_t bytes, std::uint64_t arrives) {
+    if (bytes > 0 && has_bandwidths_) {
+      (void)ask_dram(bytes, arrives);
+      result_.time.dram_written_bytes += bytes;
+    }
   }
   [[nodiscard]] double cycles_of(std::uint64_t bytes, double bytes_per_second) const {
     return static_cast<double>(bytes) / (bytes_per_second / (machine_.clock_mhz * 1e6));

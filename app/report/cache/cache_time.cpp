@@ -98,6 +98,7 @@ ordered_json cache_time_json(const CacheResult& result) {
           {"resident_warps", shares.resident_warps},
           {"l2_bytes", result.interleaved.time.l2_bytes},
           {"dram_bytes", result.interleaved.time.dram_bytes},
+          {"dram_written_bytes", result.interleaved.time.dram_written_bytes},
           {"sms", std::move(sms)}};
 }
 

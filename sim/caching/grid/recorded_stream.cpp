@@ -27,7 +27,7 @@ static_assert(std::is_trivially_copyable_v<SmTime> && std::has_unique_object_rep
 static_assert(std::is_trivially_copyable_v<Transaction> && std::has_unique_object_representations_v<Transaction>);
 
 constexpr std::uint64_t kMagic = 0x6D61'6572'7473'7272U;  // "rrstream"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::uint32_t kMaxSms = 65536;
 constexpr std::uint8_t kMaxLanes = 64;
 constexpr std::uint8_t kAllFlags =
@@ -51,13 +51,14 @@ struct Header {
   std::uint64_t timed_sms = 0;  ///< 0: no memory time
   std::uint64_t l2_bytes = 0;
   std::uint64_t dram_bytes = 0;
+  std::uint64_t dram_written_bytes = 0;
   // Bits of doubles: a struct with padding or doubles has no unique representation.
   std::uint64_t issue_cycles = 0;
   std::uint64_t ray_unit_cycles = 0;
   std::uint64_t l2_cycles = 0;
   std::uint64_t dram_cycles = 0;
 };
-static_assert(sizeof(Header) == 128 && std::has_unique_object_representations_v<Header>);
+static_assert(sizeof(Header) == 136 && std::has_unique_object_representations_v<Header>);
 
 [[noreturn]] void damaged(std::string what, const std::string& where, std::string found, std::string expected) {
   throw Error(ErrorKind::Input, {std::move(what), where, std::move(found), std::move(expected),
@@ -131,6 +132,9 @@ void check_time(const RecordedStream& stream, const std::string& where) {
   const std::array servers{time.issue_cycles, time.ray_unit_cycles, time.l2_cycles, time.dram_cycles};
   if (time.sms.empty() && (time.l2_bytes != 0 || time.dram_bytes != 0 || servers != std::array<double, 4>{})) {
     wrong("sums without SMs");
+  }
+  if (time.dram_written_bytes > time.dram_bytes) {
+    wrong(fmt::format("{} bytes written of {} served", time.dram_written_bytes, time.dram_bytes));
   }
   for (const double cycles : servers) {
     if (!(std::isfinite(cycles) && cycles >= 0)) {
@@ -206,6 +210,7 @@ std::string write_stream(const RecordedStream& stream) {
                       .timed_sms = stream.time.sms.size(),
                       .l2_bytes = stream.time.l2_bytes,
                       .dram_bytes = stream.time.dram_bytes,
+                      .dram_written_bytes = stream.time.dram_written_bytes,
                       .issue_cycles = std::bit_cast<std::uint64_t>(stream.time.issue_cycles),
                       .ray_unit_cycles = std::bit_cast<std::uint64_t>(stream.time.ray_unit_cycles),
                       .l2_cycles = std::bit_cast<std::uint64_t>(stream.time.l2_cycles),
@@ -252,6 +257,7 @@ RecordedStream read_stream(std::string_view bytes, const std::string& where) {
   stream.mshr_stall_cycles = header.mshr_stall_cycles;
   stream.time.l2_bytes = header.l2_bytes;
   stream.time.dram_bytes = header.dram_bytes;
+  stream.time.dram_written_bytes = header.dram_written_bytes;
   stream.time.issue_cycles = std::bit_cast<double>(header.issue_cycles);
   stream.time.ray_unit_cycles = std::bit_cast<double>(header.ray_unit_cycles);
   stream.time.l2_cycles = std::bit_cast<double>(header.l2_cycles);

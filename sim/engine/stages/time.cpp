@@ -32,6 +32,7 @@ MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machi
   metrics.add("time_resident_warps", shares.resident_warps);
   metrics.add_count("time_l2_bytes", stream.time.l2_bytes);
   metrics.add_count("time_dram_bytes", stream.time.dram_bytes);
+  metrics.add_count("time_dram_written_bytes", stream.time.dram_written_bytes);
   for (std::size_t resource = 0; resource < kBusy.size(); ++resource) {
     metrics.add(kBusy[resource], shares.busy[resource]);
   }
@@ -82,7 +83,8 @@ const StageRegistrar kRegistrar(
              {"time_idle_share", "", "share", "SM-cycles after the end of the SM's last warp", Goal::Less},
              {"time_resident_warps", "", "warps", "Resident warps of an SM, mean over all SM-cycles", Goal::None},
              {"time_l2_bytes", "", "bytes", "Bytes that the L2 served", Goal::Less},
-             {"time_dram_bytes", "", "bytes", "Bytes that DRAM served", Goal::Less},
+             {"time_dram_bytes", "", "bytes", "Bytes that DRAM served, read and written", Goal::Less},
+             {"time_dram_written_bytes", "", "bytes", "The part of them that was written", Goal::Less},
              {"time_issue_slots_busy", "", "share", "Issue slots taken", Goal::None},
              {"time_ray_tracing_units_busy", "", "share", "Time of ray-tracing units taken by tests", Goal::None},
              {"time_l2_bandwidth_busy", "", "share", "L2 bandwidth taken", Goal::None},

@@ -157,7 +157,7 @@ bool EngineState::load(SmUnit& unit, WarpState& warp, const memory::Transaction&
     unit.misses.push_back({0, 0, 0, has_l1_ ? map_.units(missing) : transaction.sectors, MissReturns::From::L2, false});
     if (has_l1_) {
       if (line == nullptr) {
-        line = &unit.l1.insert(transaction.line);
+        line = unit.l1.insert(transaction.line).line;
       }
       unit.misses.back().before = line->returns;
       unit.misses.back().l1_line = unit.l1.index_of(*line);
@@ -320,6 +320,7 @@ void EngineState::serve(SmUnit::Issued& issued) {
   } else {
     ++result_.dram;
     bandwidth_.fetch(served.missing);
+    bandwidth_.write_back(served.written_back);
   }
   miss.returns = served.returns;
   miss.from_dram = !served.hit;
@@ -333,22 +334,32 @@ void EngineState::store(const memory::Transaction& transaction, std::uint64_t cy
   if (!has_l2_) {
     return;
   }
+  std::uint32_t written_back = 0;
   map_.each_l2_line(transaction.line, transaction.sectors, [&](std::uint64_t number, std::uint8_t sectors) {
     TimingCache::Line* line = l2_.find(number);
     if (line == nullptr) {
-      line = &l2_.insert(number);
+      line = insert_l2(number, written_back);
     }
-    line->sectors = static_cast<std::uint8_t>(line->sectors | sectors);
-    line->coming = static_cast<std::uint8_t>(line->coming & ~sectors);
+    line->store(sectors);
   });
+  bandwidth_.write_back(written_back);
+}
+
+/// Adds the bytes that the L2 writes back for it.
+TimingCache::Line* EngineState::insert_l2(std::uint64_t number, std::uint32_t& written_back) {
+  const TimingCache::Inserted inserted = l2_.insert(number);
+  if (inserted.written_back != 0) {
+    written_back += static_cast<std::uint32_t>(std::popcount(inserted.written_back)) * l2_geometry_.sector();
+  }
+  return inserted.line;
 }
 
 EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t units_asked, std::uint64_t cycle,
                                         MemoryBandwidth::Returns returns) {
   if (!has_l2_) {
-    return {.returns = returns.from_dram, .hit = false, .missing = bandwidth_.bytes_of(units_asked)};
+    return {.returns = returns.from_dram, .hit = false, .missing = bandwidth_.bytes_of(units_asked), .written_back = 0};
   }
-  Served served{.returns = 0, .hit = true, .missing = 0};
+  Served served{.returns = 0, .hit = true, .missing = 0, .written_back = 0};
   map_.each_l2_line(line_number, units_asked, [&](std::uint64_t number, std::uint8_t sectors) {
     TimingCache::Line* line = l2_.find(number);
     const auto missing = static_cast<std::uint8_t>(line == nullptr ? sectors : sectors & ~line->sectors);
@@ -361,7 +372,7 @@ EngineState::Served EngineState::ask_l2(std::uint64_t line_number, std::uint8_t 
         served.missing += static_cast<std::uint32_t>(std::popcount(missing)) * l2_geometry_.sector();
       }
       if (line == nullptr) {
-        line = &l2_.insert(number);
+        line = insert_l2(number, served.written_back);
       }
       line->ask(missing, returns.from_dram, cycle);
     }

@@ -171,7 +171,8 @@ class EngineState {
   struct Served {
     std::uint64_t returns;
     bool hit;
-    std::uint32_t missing;  ///< with work: bytes that the L2 lacks
+    std::uint32_t missing;       ///< with work: bytes that the L2 lacks
+    std::uint32_t written_back;  ///< bytes of lines that it replaces
   };
 
   /// The SM must have a free slot.
@@ -240,6 +241,7 @@ class EngineState {
   void prefetch_lines(const SmUnit::Issued& issued) const;
   void serve(SmUnit::Issued& issued);
   void store(const memory::Transaction& transaction, std::uint64_t cycle);
+  TimingCache::Line* insert_l2(std::uint64_t number, std::uint32_t& written_back);
   Served ask_l2(std::uint64_t line, std::uint8_t units, std::uint64_t cycle, MemoryBandwidth::Returns returns);
   /// Writes what belongs to the transaction, as far as it is wanted: its cycle, its requests, its raw instruction.
   void emit_details(const SmUnit::Issued& issued, std::uint32_t index);

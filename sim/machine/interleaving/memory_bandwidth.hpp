@@ -1,9 +1,10 @@
 // Return times of misses: latencies, and the queues for the bandwidth of L2 and DRAM.
 //
 // Contract: requests come in the order in which the L2 is asked (cycle, then SM). The L2's server serves each for its
-// bytes / bandwidth; DRAM's server serves what the L2 lacks in the same way. Only the wait for a server delays a
-// return: the service of the request itself is part of the latency. Stores take bandwidth, and no warp waits for them;
-// writebacks of the L2 are not modelled. Without an L2 DRAM serves all. Without `limited` no request waits.
+// bytes / bandwidth; DRAM's server serves what the L2 lacks in the same way, then the writebacks of lines that the
+// request evicts. Only the wait for a server delays a return: the service of the request itself is part of the latency.
+// Stores and writebacks take bandwidth, and no warp waits for them. Without an L2 DRAM serves all. Without `limited` no
+// request waits.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,8 @@ class MemoryBandwidth {
   struct Returns {
     std::uint64_t from_l2, from_dram;
   };
-  /// A miss that asks for these sectors of the stream in this cycle. One is asked at a time: `fetch` is about the last.
+  /// A miss that asks for these sectors of the stream in this cycle. One request comes at a time: `fetch` and
+  /// `write_back` are about the last one, in this order.
   [[nodiscard]] Returns ask(std::uint64_t cycle, std::uint8_t sectors) {
     if (!limited_) {
       return {cycle + l2_latency_, cycle + dram_latency_};
@@ -40,7 +42,7 @@ class MemoryBandwidth {
     arrives_ = has_l2_ ? take_l2(cycle, bytes_of(sectors)) : ticks_of(cycle);
     return {floor_cycle(arrives_) + l2_latency_, floor_cycle(dram_.first(arrives_)) + dram_latency_};
   }
-  /// DRAM serves so many bytes of the miss that asked last.
+  /// DRAM serves so many bytes of the last miss.
   void fetch(std::uint32_t bytes) {
     if (limited_) {
       take_dram(arrives_, bytes);
@@ -51,9 +53,15 @@ class MemoryBandwidth {
       return;
     }
     if (has_l2_) {
-      (void)take_l2(cycle, bytes_of(sectors));
+      arrives_ = take_l2(cycle, bytes_of(sectors));
     } else {
-      take_dram(ticks_of(cycle), bytes_of(sectors));
+      write(ticks_of(cycle), bytes_of(sectors));
+    }
+  }
+  /// DRAM takes so many bytes of lines that the last miss or store evicted.
+  void write_back(std::uint32_t bytes) {
+    if (limited_ && bytes != 0) {
+      write(arrives_, bytes);
     }
   }
   [[nodiscard]] std::uint32_t bytes_of(std::uint8_t sectors) const {
@@ -67,6 +75,7 @@ class MemoryBandwidth {
   void add_to(MemoryTime& time) const {
     time.l2_bytes += l2_bytes_;
     time.dram_bytes += dram_bytes_;
+    time.dram_written_bytes += dram_written_bytes_;
     time.l2_cycles += static_cast<double>(l2_.served()) / static_cast<double>(kTicks);
     time.dram_cycles += static_cast<double>(dram_.served()) / static_cast<double>(kTicks);
   }
@@ -79,6 +88,10 @@ class MemoryBandwidth {
       history_->l2_serves(floor_cycle(begins), bytes);
     }
     return begins;
+  }
+  void write(std::uint64_t arrives, std::uint32_t bytes) {
+    dram_written_bytes_ += bytes;
+    take_dram(arrives, bytes);
   }
   void take_dram(std::uint64_t arrives, std::uint32_t bytes) {
     dram_bytes_ += bytes;
@@ -95,8 +108,8 @@ class MemoryBandwidth {
   std::uint64_t l2_latency_, dram_latency_;
   double l2_per_cycle_, dram_per_cycle_;  ///< bytes
   Server l2_, dram_;
-  std::uint64_t arrives_ = 0;  ///< at DRAM, of the miss that asked last
-  std::uint64_t l2_bytes_ = 0, dram_bytes_ = 0;
+  std::uint64_t arrives_ = 0;  ///< at DRAM, of the last request
+  std::uint64_t l2_bytes_ = 0, dram_bytes_ = 0, dram_written_bytes_ = 0;
 };
 
 }  // namespace rayreplay::machine

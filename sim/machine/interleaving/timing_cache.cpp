@@ -36,7 +36,7 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   shift_ = 32U - static_cast<unsigned>(std::bit_width(mask_));  // at most 2^29 places: kMaxLines of interleave.cpp
 }
 
-TimingCache::Line& TimingCache::insert(std::uint64_t number) {
+TimingCache::Inserted TimingCache::insert(std::uint64_t number) {
   const std::uint64_t set = set_of(number);
   const std::uint32_t index = sets_[set].oldest;
   Line& line = lines_[index];
@@ -44,10 +44,11 @@ TimingCache::Line& TimingCache::insert(std::uint64_t number) {
     forget(line.number, index);
   }
   use(index, set);
+  const Inserted inserted{&line, line.dirty};
   line = {.number = number};
   if (stride_ != 0) {
     marks_[set * stride_ + (index - set * ways_)] = mark_of(number);
-    return line;
+    return inserted;
   }
   const std::uint32_t tag = tag_of(number);
   std::uint64_t at = place(tag);
@@ -55,7 +56,7 @@ TimingCache::Line& TimingCache::insert(std::uint64_t number) {
     at = (at + 1) & mask_;
   }
   table_[at] = {tag, index};
-  return line;
+  return inserted;
 }
 
 /// Closes the gap in the table: moves back the entries that the removed line displaced.

@@ -1,4 +1,4 @@
-// A cache that decides latencies: exact LRU by line, data by sector, with return times.
+// A cache that decides latencies: exact LRU by line, data by sector, with return times and dirty sectors.
 //
 // Contract: lines of a set are in the order of last use. Sets of at most 64 ways compare 16-bit marks, all at once;
 // larger sets use a hash table: O(1). Both detect a missing line without access to the lines. A geometry without bytes
@@ -22,6 +22,7 @@ class TimingCache {
     std::uint64_t returns = 0;  ///< return of the pending sectors
     std::uint8_t sectors = 0;   ///< present or pending
     std::uint8_t coming = 0;    ///< pending, unless `returns` has passed
+    std::uint8_t dirty = 0;     ///< stored, and not written back
 
     /// The sectors of `wanted` that are pending in this cycle.
     [[nodiscard]] bool waits(std::uint8_t wanted, std::uint64_t cycle) const {
@@ -36,6 +37,16 @@ class TimingCache {
       sectors = static_cast<std::uint8_t>(sectors | asked);
       returns = returns > when ? returns : when;
     }
+    /// Stored sectors are there at once.
+    void store(std::uint8_t stored) {
+      sectors = static_cast<std::uint8_t>(sectors | stored);
+      coming = static_cast<std::uint8_t>(coming & ~stored);
+      dirty = static_cast<std::uint8_t>(dirty | stored);
+    }
+  };
+  struct Inserted {
+    Line* line;
+    std::uint8_t written_back;  ///< dirty sectors of the replaced line
   };
 
   explicit TimingCache(const memory::CacheGeometry& geometry);
@@ -75,7 +86,7 @@ class TimingCache {
     }
   }
   /// A missing line replaces the least recently used line of its set.
-  Line& insert(std::uint64_t number);
+  Inserted insert(std::uint64_t number);
   /// Lines have fixed numbers.
   [[nodiscard]] std::uint32_t index_of(const Line& line) const {
     return static_cast<std::uint32_t>(&line - lines_.data());
