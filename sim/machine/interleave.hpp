@@ -48,7 +48,9 @@
 //              is busy for longer than the launch takes.
 //   states     A resident warp is in one state in every cycle (WarpWait). While its clause is ready and not all
 //              transactions have issued, the state is LoadUnit; from then until the clause completes, it is that of the
-//              farthest data: Dram, L2, Merged, or L1 (also stores).
+//              farthest data: Dram, L2, Merged, or L1 (also stores). It is also in one stage of the ray-tracing
+//              pipeline (work_stage.hpp): that of its clause or shader instructions, Traversal while its rays wait for
+//              the ray-tracing unit or are tested, Exchange during its delay. Sums over stages are those over states.
 //
 // The sink gets blocks by cycle, then SM; flags of loads give their outcome (transactions.hpp). `raw` gets each
 // instruction when its first transaction issues, `warp` being the item. Deterministic: the same plan, machine,
@@ -75,6 +77,7 @@
 #include "sim/machine/time_history.hpp"
 #include "sim/machine/work_distribution.hpp"
 #include "sim/memory/streams/warp_source.hpp"
+#include "sim/memory/streams/work_stage.hpp"
 
 namespace rayreplay::machine {
 
@@ -109,9 +112,13 @@ struct SmTime {
   bool operator==(const SmTime&) const = default;
 };
 
+/// Warp-cycles by stage of the pipeline and state.
+using StageWaits = std::array<std::array<std::uint64_t, kWarpWaits>, memory::kWorkStages>;
+
 /// Memory time.
 struct MemoryTime {
   std::vector<SmTime> sms;
+  StageWaits stages{};                         ///< of all SMs
   std::uint64_t l2_bytes = 0, dram_bytes = 0;  ///< served
   std::uint64_t dram_written_bytes = 0;        ///< part of dram_bytes: writebacks of the L2; without one, stores
   // Cycles of service, summed over SMs and partitions where there are several.

@@ -29,6 +29,14 @@ const std::vector<std::string>& part_metrics() {
   return names;
 }
 
+const std::vector<std::string>& stage_metrics() {
+  static const std::vector<std::string> names = {"time_stage_ray_generation_share", "time_stage_traversal_share",
+                                                 "time_stage_intersection_share",   "time_stage_any_hit_share",
+                                                 "time_stage_closest_hit_share",    "time_stage_miss_share",
+                                                 "time_stage_callable_share",       "time_stage_exchange_share"};
+  return names;
+}
+
 std::vector<PartChange> part_changes(const Metrics& baseline, const Metrics& variant) {
   const double before = value_of(baseline, "time_cycles");
   const double ratio = before > 0 ? value_of(variant, "time_cycles") / before : 0;

@@ -20,6 +20,8 @@ using Metrics = std::map<std::string, double, std::less<>>;
 
 /// The metrics of the parts, by machine::kTimePartNames.
 [[nodiscard]] const std::vector<std::string>& part_metrics();
+/// Names of the metrics of the stages' shares of the warp-cycles, in the order of memory::kWorkStageNames.
+[[nodiscard]] const std::vector<std::string>& stage_metrics();
 
 struct PartChange {
   std::size_t part = 0;  ///< of machine::kTimePartNames

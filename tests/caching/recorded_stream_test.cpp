@@ -22,9 +22,9 @@ bool same(const RecordedStream& a, const RecordedStream& b) {
          a.coalescing.keep_raw == b.coalescing.keep_raw && a.sms == b.sms && a.transactions == b.transactions &&
          a.cycles == b.cycles && a.instructions == b.instructions && a.mshr_stall_cycles == b.mshr_stall_cycles &&
          a.time.sms == b.time.sms && a.time.l2_bytes == b.time.l2_bytes && a.time.dram_bytes == b.time.dram_bytes &&
-         a.time.dram_written_bytes == b.time.dram_written_bytes && a.time.issue_cycles == b.time.issue_cycles &&
-         a.time.ray_unit_cycles == b.time.ray_unit_cycles && a.time.l2_cycles == b.time.l2_cycles &&
-         a.time.dram_cycles == b.time.dram_cycles;
+         a.time.dram_written_bytes == b.time.dram_written_bytes && a.time.stages == b.time.stages &&
+         a.time.issue_cycles == b.time.issue_cycles && a.time.ray_unit_cycles == b.time.ray_unit_cycles &&
+         a.time.l2_cycles == b.time.l2_cycles && a.time.dram_cycles == b.time.dram_cycles;
 }
 
 /// The same with memory time of 1000 cycles.
@@ -35,6 +35,7 @@ RecordedStream timed(RecordedStream stream) {
     machine::SmTime time{.busy = 600 + sm, .barrier = 100, .idle = 300 - sm};
     for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {
       time.waits[state] = 200 + 7 * state + sm;
+      stream.time.stages[(state + sm) % memory::kWorkStages][state] += time.waits[state];
     }
     stream.time.sms.push_back(time);
   }
@@ -135,6 +136,7 @@ TEST(RecordedStream, TimeThatContradictsItselfIsRefused) {
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms.emplace_back(time.sms[0]); })));
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.sms.clear(); }))) << "sums without SMs";
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.l2_cycles = -1; })));
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { ++time.stages[2][5]; }))) << "more than the SMs have";
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.dram_written_bytes = 1025; }))) << "a part of 1024";
   EXPECT_TRUE(
       refused(with([](machine::MemoryTime& time) { time.dram_cycles = std::numeric_limits<double>::infinity(); })));

@@ -53,6 +53,7 @@ TEST(MemoryTime, IsWhatTheSlowOneSays) {
   std::uint64_t barrier = 0;
   std::uint64_t limited = 0;
   std::uint64_t written = 0;  // by an L2
+  StageWaits stages{};
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     WorkCase that = test::random_work_case(seed);
@@ -64,6 +65,11 @@ TEST(MemoryTime, IsWhatTheSlowOneSays) {
       barrier += time.barrier;
     }
     limited += compared.most_rays > 0 ? 1 : 0;
+    for (std::size_t stage = 0; stage < memory::kWorkStages; ++stage) {
+      for (std::size_t state = 0; state < kWarpWaits; ++state) {
+        stages[stage][state] += compared.fast.time.stages[stage][state];
+      }
+    }
     written += that.base.machine.l2_bytes == 0 ? 0 : compared.fast.time.dram_written_bytes;
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
@@ -73,6 +79,11 @@ TEST(MemoryTime, IsWhatTheSlowOneSays) {
   EXPECT_EQ(barrier, 0U) << "queues have no barriers";
   EXPECT_GT(limited, 20U);
   EXPECT_GT(written, 100'000U);
+  for (std::size_t stage = 0; stage < memory::kWorkStages; ++stage) {
+    for (const WarpWait state : {WarpWait::Issue, WarpWait::LoadUnit, WarpWait::L1, WarpWait::L2, WarpWait::Dram}) {
+      EXPECT_GT(stages[stage][static_cast<std::size_t>(state)], 100U) << memory::kWorkStageNames[stage];
+    }
+  }
 }
 
 TEST(MemoryTime, OfSchedulesIsWhatTheSlowOneSays) {

@@ -36,6 +36,19 @@ inline memory::WarpWork random_row(const WorkShape& shape, Draws& draw) {
   return row;
 }
 
+/// A stage for shader instructions of each row, and for each clause.
+inline void add_random_stages(KeptSource& source, std::uint64_t seed) {
+  Draws draw(seed);
+  const auto stage = [&draw] { return static_cast<memory::WorkStage>(draw.upto(memory::kWorkStages - 1)); };
+  for (memory::WarpStream& stream : source.streams) {
+    memory::WorkStage of_clause{};
+    for (memory::WarpWork& row : stream.work) {
+      of_clause = row.follows ? of_clause : stage();
+      row.stages = {row.follows ? memory::WorkStage{} : stage(), of_clause};
+    }
+  }
+}
+
 /// Work of all streams; of some it is empty. Rays of a warp all end before others of it begin, the last before it ends.
 inline void add_random_work(KeptSource& source, const WorkShape& shape, Draws& draw) {
   for (memory::WarpStream& stream : source.streams) {
@@ -130,6 +143,7 @@ inline WorkCase random_work_case(std::uint64_t seed) {
   shape.most_rays = 1 + draw.upto(63);
   result.source = random_source(source, seed);
   add_random_work(result.source, shape, draw);
+  add_random_stages(result.source, seed + 31);
   if (draw.upto(1) == 0) {
     for (std::uint32_t item = 0; item < source.items; ++item) {
       result.delays.push_back(draw.upto(1) * draw.upto(200));

@@ -50,6 +50,9 @@ inline void expect_same_time(const machine::MemoryTime& fast, const machine::Mem
     EXPECT_EQ(fast.sms[sm].barrier, slow.sms[sm].barrier);
     EXPECT_EQ(fast.sms[sm].idle, slow.sms[sm].idle);
   }
+  for (std::size_t stage = 0; stage < memory::kWorkStages; ++stage) {
+    EXPECT_EQ(fast.stages[stage], slow.stages[stage]) << memory::kWorkStageNames[stage];
+  }
   EXPECT_EQ(fast.l2_bytes, slow.l2_bytes);
   EXPECT_EQ(fast.dram_bytes, slow.dram_bytes);
   EXPECT_EQ(fast.dram_written_bytes, slow.dram_written_bytes);
@@ -86,6 +89,16 @@ inline void expect_whole(const machine::InterleaveResult& result, const std::vec
     EXPECT_LE(shares.busy[resource], 1) << machine::kResourceNames[resource];
   }
   ASSERT_EQ(result.time.sms.size(), lives.size());
+  for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {
+    std::uint64_t of_stages = 0, of_sms = 0;
+    for (const auto& stage : result.time.stages) {
+      of_stages += stage[state];
+    }
+    for (const machine::SmTime& sm : result.time.sms) {
+      of_sms += sm.waits[state];
+    }
+    EXPECT_EQ(of_stages, of_sms) << kStates[state];
+  }
   for (std::size_t sm = 0; sm < lives.size(); ++sm) {
     const machine::SmTime& time = result.time.sms[sm];
     EXPECT_EQ(std::accumulate(time.waits.begin(), time.waits.end(), std::uint64_t{0}), lives[sm]) << "SM " << sm;

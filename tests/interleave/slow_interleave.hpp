@@ -182,6 +182,7 @@ class SlowInterleave {
       }
       const SlowWarp& warp = *sm.slots[slot];
       ++sm.time.waits[static_cast<std::size_t>(warp.state)];
+      ++result.time.stages[static_cast<std::size_t>(warp.stage)][static_cast<std::size_t>(warp.state)];
       std::optional<std::size_t>& at = sm.span_of_slot[slot];
       if (!at || spans[*at].to != cycle || spans[*at].item != warp.item || spans[*at].state != warp.state) {
         at = spans.size();

@@ -64,6 +64,7 @@ struct SlowWarp {
   SlowPart part = SlowPart::Tests;       ///< next
   std::optional<std::uint64_t> until{};  ///< what it waits for ends in this cycle
   machine::WarpWait state = machine::WarpWait::Issue;
+  memory::WorkStage stage = memory::WorkStage::Exchange;
   bool is_at_end = false;
   std::size_t request = 0;  ///< next of its stream
   // Of the clause that issues.
@@ -93,6 +94,7 @@ class SlowSmWork {
       switch (warp.part) {
         case SlowPart::Tests:
           warp.state = machine::WarpWait::Traversal;
+          warp.stage = memory::WorkStage::Traversal;
           end = row.visits == 0 ? cycle : tests(row, slot, cycle);
           warp.part = SlowPart::RaysEnd;
           break;
@@ -104,6 +106,7 @@ class SlowSmWork {
           break;
         case SlowPart::Shader:
           warp.state = machine::WarpWait::Issue;
+          warp.stage = row.stages.shader();
           end = shader(row, slot, cycle);
           warp.part = SlowPart::RaysBegin;
           break;
@@ -111,17 +114,20 @@ class SlowSmWork {
           warp.part = SlowPart::Compute;
           if (has_limit() && row.rays_begin > 0) {
             warp.state = machine::WarpWait::Traversal;
+            warp.stage = memory::WorkStage::Traversal;
             queue_.push_back(slot);
             return;
           }
           break;
         case SlowPart::Compute:
           warp.state = machine::WarpWait::Issue;
+          warp.stage = row.stages.access();
           end = cycle + (warp.row == 0 || is_last ? 0 : compute_cycles_);
           warp.part = SlowPart::Load;
           break;
         case SlowPart::Load:
           warp.state = machine::WarpWait::LoadUnit;
+          warp.stage = row.stages.access();
           warp.is_at_end = is_last;
           return;
       }

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ using memory::make_launch_source;
 using memory::StreamOptions;
 using memory::WarpStream;
 using memory::WarpWork;
+using memory::WorkStage;
 using scheduler::kNoSegment;
 using scheduler::kNoThread;
 using trace::EventKind;
@@ -62,6 +64,16 @@ std::string told(const WarpWork& row) {
   return text.empty() ? "" : text.substr(1);
 }
 
+/// A letter for the stage of the row's shader instructions, if it has any, and one for that of its access, if it has
+/// one.
+std::string stages_of(const WarpWork& row, bool has_access) {
+  constexpr std::string_view kLetters =
+      "gtiacmlx";  // generation, traversal, intersection, any, closest, miss, calLable
+  const auto letter = [&](WorkStage stage) { return std::string(1, kLetters[static_cast<std::size_t>(stage)]); };
+  return (row.issue + row.latency > 0 ? letter(row.stages.shader()) : "") +
+         (has_access ? letter(row.stages.access()) : "-");
+}
+
 /// A triangle at x = 1 and three threads: 0 hits it, 1 passes it by, 2 hits it twice, by a trace call of its hit.
 class WorkByHand : public testing::Test {
  protected:
@@ -87,7 +99,7 @@ class WorkByHand : public testing::Test {
     structure_ = bvh::build_bvh(trace_.scene, 0, "by hand", {.layout = "binary"});
   }
   /// Call costs: 1000 · (shader + 1) + kind, ten times as many cycles.
-  [[nodiscard]] std::vector<std::string> rows(StreamOptions options) const {
+  [[nodiscard]] WarpStream stream(StreamOptions options) const {
     options.warp_size = 4;
     options.coalescing.keep_raw = true;
     options.work = true;
@@ -98,16 +110,28 @@ class WorkByHand : public testing::Test {
       }
     }
     const auto source = make_launch_source(trace_, trace_.launches[0], structure_, {0, 1, 2, kNoThread}, options);
-    const std::vector<WarpStream> streams = all_streams(*source);
+    return all_streams(*source)[0];
+  }
+  [[nodiscard]] std::vector<std::string> rows(const StreamOptions& options) const {
+    const WarpStream made = stream(options);
     std::vector<std::string> rows;
-    for (std::size_t i = 0; i < streams[0].work.size(); ++i) {
-      const bool last = i + 1 == streams[0].work.size();
-      const Instruction* const next = last ? nullptr : &streams[0].raw.rows[i];
-      const std::string before = told(streams[0].work[i]);
+    for (std::size_t i = 0; i < made.work.size(); ++i) {
+      const bool last = i + 1 == made.work.size();
+      const Instruction* const next = last ? nullptr : &made.raw.rows[i];
+      const std::string before = told(made.work[i]);
       rows.push_back(before + (before.empty() ? "" : ", ") +
                      (last ? std::string("end") : std::string(to_string(next->kind)) + (next->store ? " store" : "")));
     }
     return rows;
+  }
+  /// Of all rows.
+  [[nodiscard]] std::string stages(const StreamOptions& options) const {
+    const WarpStream made = stream(options);
+    std::string text;
+    for (std::size_t i = 0; i < made.work.size(); ++i) {
+      text += (i == 0 ? "" : " ") + stages_of(made.work[i], i + 1 < made.work.size());
+    }
+    return text;
   }
 
   trace::Trace trace_;
@@ -170,6 +194,17 @@ TEST_F(WorkByHand, RowsWithoutAccessesBetweenThemAreOne) {
   EXPECT_EQ(std::ranges::count(made, "follows, instance"), 2);
   EXPECT_EQ(std::ranges::count(made, "test 2/0/2 end 3 run 13024+130240 begin 1, node"), 1);
   EXPECT_EQ(made.back(), "test 1/0/1 end 1 run 3008+30080, end");
+}
+
+/// The rows of the two tests above.
+TEST_F(WorkByHand, StagesOfRows) {
+  StreamOptions options;
+  options.payload_bytes = 8;
+  EXPECT_EQ(stages(options),
+            "g gg g t t t t t t t "  // the hit costs more than the miss of the same round
+            "c c c cc c l lg gg g t t t t t t t c c c cc c g -");
+  options.payload_bytes = options.record_bytes = options.pixel_bytes = 0;
+  EXPECT_EQ(stages(options), "gt t t t t t t ct t t t t t t c-") << "the round of the hit is the row's longest part";
 }
 
 TEST_F(WorkByHand, CostsOfOtherTracesAreErrors) {
@@ -434,9 +469,14 @@ TEST_P(WorkOfLaunches, ComesInItsOrder) {
       }
       const Instruction& next = stream.raw.rows[i];
       ASSERT_EQ(traverses(next.kind), inside > 0) << to_string(next.kind);
+      ASSERT_EQ(traverses(next.kind), row.stages.access() == WorkStage::Traversal) << to_string(next.kind);
+      ASSERT_EQ(next.kind == DataKind::State, row.stages.access() == WorkStage::Exchange) << to_string(next.kind);
+      ASSERT_TRUE(next.kind != DataKind::FrameBuffer || row.stages.access() == WorkStage::RayGeneration);
+      ASSERT_TRUE(row.stages.shader() != WorkStage::Traversal && row.stages.shader() != WorkStage::Exchange);
       if (row.follows) {
-        ASSERT_EQ(row, WarpWork{.follows = true});
         ASSERT_GT(i, 0U);
+        ASSERT_EQ(
+            row, (WarpWork{.follows = true, .stages = {WorkStage::RayGeneration, stream.work[i - 1].stages.access()}}));
         const Instruction& before = stream.raw.rows[i - 1];
         ASSERT_TRUE(may_follow.contains({before.kind, next.kind}))
             << to_string(next.kind) << " after " << to_string(before.kind);

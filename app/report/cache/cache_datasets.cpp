@@ -14,6 +14,7 @@ constexpr const char* kAccessHits = "accesses * hit_unit";
 constexpr const char* kSectors = "sectors";
 constexpr const char* kBytes = "bytes";
 constexpr const char* kCycles = "cycles";
+constexpr const char* kWarpCycles = "warp-cycles";
 constexpr const char* kNumber = "number";
 constexpr const char* kOrder = "number of a request";
 constexpr const char* kLength = "the scene's unit of length";
@@ -47,6 +48,18 @@ void add_requests(std::vector<CacheDataset>& list, const char* group, const char
                            {group, "l2_hits", kHits, "l2_requests that hit in the L2"},
                            {group, "first", kOrder, "order of the first request; 2^64 - 1: none"},
                            {group, "last", kOrder, "order of the last request; 0: none, or the very first"}});
+}
+
+/// Warp-cycles by state, of a row of the group.
+void add_states(std::vector<CacheDataset>& list, const char* group) {
+  list.insert(list.end(), {{group, "reorder", kWarpCycles, "the delay of an exchange"},
+                           {group, "issue", kWarpCycles, "shader instructions"},
+                           {group, "traversal", kWarpCycles, "tests, and waits for the ray-tracing unit"},
+                           {group, "load_unit", kWarpCycles, "waits to issue an access"},
+                           {group, "l1", kWarpCycles, "waits for L1 hits and stores"},
+                           {group, "merged", kWarpCycles, "waits for misses of other warps"},
+                           {group, "l2", kWarpCycles, "waits for the L2"},
+                           {group, "dram", kWarpCycles, "waits for DRAM"}});
 }
 
 std::vector<CacheDataset> make_list() {
@@ -100,6 +113,13 @@ std::vector<CacheDataset> make_list() {
        {"distances", "requests", kRequests, "requests, each once for every access of its transaction at the level"}});
   add_levels(list, "kinds");
   add_levels(list, "sms");
+  list.insert(list.end(), {{"time_sms", "sm", kNumber, "SM; memory time only, as the other columns of the group"},
+                           {"time_sms", "busy", kCycles, "with at least one warp"},
+                           {"time_sms", "barrier", kCycles, "without warps, before the end of its last one"},
+                           {"time_sms", "idle", kCycles, "after that"}});
+  add_states(list, "time_sms");
+  list.push_back({"time_stages", "stage", kNumber, "stage of the pipeline (attribute stage_names); memory time only"});
+  add_states(list, "time_stages");
   return list;
 }
 

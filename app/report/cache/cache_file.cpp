@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
 
 #include <hdf5.h>
 
 #include "app/report/cache/cache_boxes.hpp"
 #include "app/report/cache/cache_datasets.hpp"
+#include "app/report/cache/cache_time.hpp"
 #include "app/report/export/hdf5_columns.hpp"
 #include "capture/trace/file/hdf5_output.hpp"
 
@@ -164,6 +166,37 @@ void write_windows(hid_t root, const CacheResult& result, const Place& place) {
   write_levels(root, "sms", "sm", sms, place);
 }
 
+/// Warp-cycles by state; `waits` gives those of a row.
+template <class Rows, class Waits>
+void write_states(hid_t group, const Rows& rows, Waits waits, const Place& place) {
+  constexpr std::array kNames = {"reorder", "issue", "traversal", "load_unit", "l1", "merged", "l2", "dram"};
+  static_assert(kNames.size() == machine::kWarpWaits);
+  for (std::size_t state = 0; state < kNames.size(); ++state) {
+    column(group, kNames[state], gather(rows, [&](const auto& row) { return waits(row)[state]; }), place);
+  }
+}
+
+void write_time(hid_t root, const machine::MemoryTime& time, const Place& place) {
+  using machine::SmTime;
+  {
+    const Handle group = make_group(root, "time_sms");
+    std::vector<std::uint32_t> numbers(time.sms.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    column(group.get(), "sm", numbers, place);
+    column(group.get(), "busy", gather(time.sms, &SmTime::busy), place);
+    column(group.get(), "barrier", gather(time.sms, &SmTime::barrier), place);
+    column(group.get(), "idle", gather(time.sms, &SmTime::idle), place);
+    write_states(
+        group.get(), time.sms, [](const SmTime& sm) { return sm.waits; }, place);
+  }
+  const Handle group = make_group(root, "time_stages");
+  std::vector<std::uint32_t> numbers(memory::kWorkStages);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  column(group.get(), "stage", numbers, place);
+  write_states(
+      group.get(), time.stages, [](const auto& stage) { return stage; }, place);
+}
+
 /// The columns that grow during the experiment.
 struct ElementColumns {
   explicit ElementColumns(hid_t group)
@@ -311,6 +344,10 @@ void CacheFile::commit(const CacheContext& context) {
   write_windows(root, result, place);
   if (!result.analysis.pixels.empty()) {
     write_pixels(root, result, place);
+  }
+  if (has_time(result)) {
+    write_texts(root, "stage_names", {memory::kWorkStageNames.begin(), memory::kWorkStageNames.end()});
+    write_time(root, result.interleaved.time, place);
   }
   if (!state_->distances.empty()) {
     write_distances(root, state_->distances, place);

@@ -16,6 +16,7 @@
 #include "app/report/cache/cache_histograms.hpp"
 #include "app/report/cache/cache_pictures.hpp"
 #include "app/report/cache/cache_table.hpp"
+#include "app/report/cache/cache_time.hpp"
 #include "app/report/memory/memory_timeline.hpp"
 #include "base/count_text.hpp"
 
@@ -257,6 +258,11 @@ std::string to_html(const CachePage& page) {
   charts.emplace_back(kinds_chart(result));
   add_windows(charts, result);
   add_sms(charts, result);
+  if (has_time(result)) {
+    charts.emplace_back(cache_time_chart(result));
+    data["time_stages"] = page_table(cache_time_stages_met(result));
+    data["time_sms"] = page_table(cache_time_sms(result));
+  }
   const std::vector<HistogramPart> parts = histogram_parts(result, page.context.launches);
   for (std::vector<Chart> more :
        {histogram_charts(parts), eviction_charts(result), group_charts(page.context.groups)}) {

@@ -34,8 +34,11 @@ constexpr std::size_t kCurvePoints = 256;
 constexpr const char* kScheduleFile = "scheduler.file";
 constexpr const char* kHistogramsFile = "histograms.csv";
 constexpr const char* kEvictionsFile = "evictions.csv";
-constexpr std::array<std::string_view, 7> kFiles = {"index.html",   "cache.json",    "cache.csv",   "config.toml",
-                                                    "machine.toml", kHistogramsFile, kEvictionsFile};
+constexpr const char* kTimeStagesFile = "time-stages.csv";
+constexpr const char* kTimeSmsFile = "time-sms.csv";
+constexpr std::array<std::string_view, 9> kFiles = {"index.html",   "cache.json",    "cache.csv",
+                                                    "config.toml",  "machine.toml",  kHistogramsFile,
+                                                    kEvictionsFile, kTimeStagesFile, kTimeSmsFile};
 
 bool is_cache_file(std::string_view name) {
   const auto& pictures = cache_picture_files();
@@ -267,6 +270,8 @@ std::string cache_text(const CacheContext& context) {
   text += "\n" + output::to_text(for_people(cache_rows(result))) + "\n" + cache_sentences(result);
   if (has_time(result)) {
     text += "\n" + output::to_text(cache_time_table(result));
+    text += "\n" + output::to_text(cache_time_stages_met(result));
+    text += "\n" + output::to_text(cache_time_sms(result));
   }
   if (result.analysis.windows.size() > 1) {
     text += "\n" + output::to_text(cache_windows(result));
@@ -387,6 +392,10 @@ void write_cache_report(const CacheReportOptions& options, const CacheContext& c
   }
   if (context.result.options.evictions) {
     write(kEvictionsFile, output::to_csv(eviction_rows(context.result)));
+  }
+  if (has_time(context.result)) {
+    write(kTimeStagesFile, output::to_csv(cache_time_stages(context.result)));
+    write(kTimeSmsFile, output::to_csv(cache_time_states(context.result)));
   }
   write("index.html", to_html(page));
   folder.commit();

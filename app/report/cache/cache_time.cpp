@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "base/count_text.hpp"
 #include "base/output_file.hpp"
 #include "sim/machine/time_shares.hpp"
+#include "sim/machine/time_split.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 using experiment::CacheResult;
 using machine::TimeShares;
 using nlohmann::ordered_json;
+using output::Show;
 
 TimeShares shares_of(const CacheResult& result) {
   return machine::time_shares(result.interleaved.time, result.interleaved.cycles, result.interleaved.mshr_stall_cycles,
@@ -74,6 +77,78 @@ output::Table cache_time_table(const CacheResult& result) {
   return table;
 }
 
+output::Table cache_time_sms(const CacheResult& result) {
+  const auto spread = machine::sm_spread(result.interleaved.time, result.interleaved.cycles);
+  output::Table table;
+  table.columns = {{"part", "of an SM's cycles"},
+                   {"least", "least", Show::Percent, 1},
+                   {"median", "median", Show::Percent, 1},
+                   {"most", "most", Show::Percent, 1},
+                   {"sm", "of SM"}};
+  for (std::size_t part = 0; part < machine::kSmParts; ++part) {
+    table.rows.push_back({std::string(part == machine::kWithWarpsPart ? "with warps" : machine::kTimePartNames[part]),
+                          spread[part].least, spread[part].median, spread[part].most, std::uint64_t{spread[part].sm}});
+  }
+  return table;
+}
+
+output::Table cache_time_stages(const CacheResult& result) {
+  const machine::StageShares shares = machine::stage_shares(result.interleaved.time);
+  output::Table table;
+  table.columns = {{"stage", "stage"}, {"share", "warp-cycles", Show::Percent, 1}};
+  for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {
+    table.columns.push_back({as_key(machine::kTimePartNames[state]), machine::kTimePartNames[state], Show::Percent, 1});
+  }
+  for (std::size_t stage = 0; stage < memory::kWorkStages; ++stage) {
+    std::vector<output::Cell> row = {std::string(memory::kWorkStageNames[stage]),
+                                     std::accumulate(shares[stage].begin(), shares[stage].end(), 0.0)};
+    row.insert(row.end(), shares[stage].begin(), shares[stage].end());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+output::Table cache_time_stages_met(const CacheResult& result) {
+  output::Table table = cache_time_stages(result);
+  std::erase_if(table.rows, [](const std::vector<output::Cell>& row) { return std::get<double>(row[1]) == 0; });
+  return table;
+}
+
+output::Table cache_time_states(const CacheResult& result) {
+  output::Table table;
+  table.columns = {{"sm", "SM"}, {"busy", "with warps"}, {"barrier", "barrier"}, {"idle", "idle"}};
+  for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {
+    table.columns.push_back({as_key(machine::kTimePartNames[state]), machine::kTimePartNames[state]});
+  }
+  for (const machine::SmTime& sm : result.interleaved.time.sms) {
+    std::vector<output::Cell> row = {std::uint64_t{table.rows.size()}, sm.busy, sm.barrier, sm.idle};
+    row.insert(row.end(), sm.waits.begin(), sm.waits.end());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+pictures::BarPlot cache_time_chart(const CacheResult& result) {
+  const output::Table stages = cache_time_stages_met(result);
+  pictures::BarPlot chart{.title = "Memory time by stage",
+                          .note =
+                              "Warp-cycles by stage of the pipeline, and the states of the warps in it. All bars "
+                              "together are 100 %.",
+                          .value_title = "warp-cycles (%)",
+                          .stacked = true};
+  constexpr std::size_t kFirst = 2;  // column of the first state
+  for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {
+    chart.series.push_back({machine::kTimePartNames[state], state, {}});
+  }
+  for (const std::vector<output::Cell>& row : stages.rows) {
+    chart.categories.push_back(std::get<std::string>(row[0]));
+    for (std::size_t state = 0; state < machine::kWarpWaits; ++state) {
+      chart.series[state].values.push_back(100 * std::get<double>(row[kFirst + state]));
+    }
+  }
+  return chart;
+}
+
 ordered_json cache_time_json(const CacheResult& result) {
   const TimeShares shares = shares_of(result);
   ordered_json parts;
@@ -99,6 +174,8 @@ ordered_json cache_time_json(const CacheResult& result) {
           {"l2_bytes", result.interleaved.time.l2_bytes},
           {"dram_bytes", result.interleaved.time.dram_bytes},
           {"dram_written_bytes", result.interleaved.time.dram_written_bytes},
+          {"stages", output::to_json(cache_time_stages(result))},
+          {"sm_spread", output::to_json(cache_time_sms(result))},
           {"sms", std::move(sms)}};
 }
 

@@ -1,13 +1,17 @@
 // Memory time in the output of `rayreplay cache`: parts of the SM-cycles, and busy shares of resources.
 //
 // Contract: only for results with memory time (`has_time`). `cache_time_table` has a row for each part of the
-// SM-cycles, which sum to 1, then one for each resource with its busy share. Keys of the JSON: docs/surfaces.md.
+// SM-cycles, which sum to 1, then one for each resource with its busy share. `cache_time_sms` has a row for each part
+// of an SM's cycles, and for those with warps: least, median and largest share of an SM. `cache_time_stages` has a row
+// for each stage of the pipeline: its share of all warp-cycles, and that of each state in it. `cache_time_states` has
+// the cycles of each SM. Keys of the JSON: docs/surfaces.md.
 #pragma once
 
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "app/report/charts/plot.hpp"
 #include "app/report/export/table.hpp"
 #include "sim/caching/cache.hpp"
 
@@ -19,6 +23,13 @@ namespace rayreplay::report {
 /// All parts and resources, as a line.
 [[nodiscard]] std::string cache_time_sentence(const experiment::CacheResult& result);
 [[nodiscard]] output::Table cache_time_table(const experiment::CacheResult& result);
+[[nodiscard]] output::Table cache_time_sms(const experiment::CacheResult& result);
+[[nodiscard]] output::Table cache_time_stages(const experiment::CacheResult& result);
+/// Stages that no warp was in left out: for people.
+[[nodiscard]] output::Table cache_time_stages_met(const experiment::CacheResult& result);
+[[nodiscard]] output::Table cache_time_states(const experiment::CacheResult& result);
+/// Stages by state, stacked.
+[[nodiscard]] pictures::BarPlot cache_time_chart(const experiment::CacheResult& result);
 [[nodiscard]] nlohmann::ordered_json cache_time_json(const experiment::CacheResult& result);
 
 }  // namespace rayreplay::report

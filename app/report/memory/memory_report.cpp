@@ -91,6 +91,26 @@ pictures::BarPlot split_chart(const MemoryResult& result) {
   return chart;
 }
 
+pictures::BarPlot stage_chart(const MemoryResult& result) {
+  pictures::BarPlot chart{.title = "In which stage warps are",
+                          .note = "Warp-cycles by stage of the pipeline, waits for its data included.",
+                          .value_title = "warp-cycles (%)",
+                          .stacked = true};
+  for (std::size_t stage = 0; stage < memory::kWorkStages; ++stage) {
+    chart.series.push_back({memory::kWorkStageNames[stage], stage, {}});
+  }
+  for (const MemoryRow& row : result.rows) {
+    if (!row.metrics.contains("time_milliseconds")) {
+      continue;
+    }
+    chart.categories.push_back(variant_name(result, row));
+    for (std::size_t stage = 0; stage < memory::kWorkStages; ++stage) {
+      chart.series[stage].values.push_back(100 * row.metrics.at(experiment::stage_metrics()[stage]));
+    }
+  }
+  return chart;
+}
+
 Facts facts_of(const MemoryContext& memory) {
   const experiment::Resolved& resolved = memory.context.configuration;
   const trace::Launch& launch = memory.context.trace.launches[resolved.launch];
@@ -123,6 +143,7 @@ std::string to_html(const MemoryContext& memory, const std::vector<NamedHistory>
   std::vector<pictures::Chart> charts;
   if (result.outputs.time) {
     charts.emplace_back(split_chart(result));
+    charts.emplace_back(stage_chart(result));
   }
   for (pictures::Chart& chart : history_charts(histories, result.machine)) {
     charts.push_back(std::move(chart));

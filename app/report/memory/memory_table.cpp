@@ -46,6 +46,10 @@ constexpr std::array<std::string_view, 8> kTrafficKeys = {
     "variant",   "l1_hit_rate",         "l2_hit_rate", "l2_bytes_per_ray", "dram_bytes_per_ray",
     "dram_busy", "dram_share_of_bytes", "state"};
 
+/// Metrics of the SMs' cycles with warps.
+constexpr std::array kSmKeys = {"time_sm_least_share", "time_sm_median_share", "time_sm_most_share",
+                                "time_sm_with_most"};
+
 bool differ(const MemoryResult& result, std::string MemoryRow::*member) {
   return std::ranges::any_of(result.rows,
                              [&](const MemoryRow& row) { return row.*member != result.rows.front().*member; });
@@ -114,6 +118,12 @@ std::vector<Column> memory_columns() {
       list.push_back({experiment::traffic_metric(kind, part), "", Show::Plain, 0, true});
     }
   }
+  for (const std::string& key : experiment::stage_metrics()) {
+    list.push_back({key, "", Show::Plain, 0, true});
+  }
+  for (const char* key : kSmKeys) {
+    list.push_back({key, "", Show::Plain, 0, true});
+  }
   for (const char* key : {"verdict", "hangs_on", "least_speed_up", "most_speed_up"}) {
     list.push_back({key, "", Show::Plain, 0, true});
   }
@@ -152,6 +162,12 @@ std::vector<Cell> cells_of(const MemoryResult& result, const MemoryRow& row) {
          {experiment::TrafficPart::L2, experiment::TrafficPart::Dram, experiment::TrafficPart::Bytes}) {
       cells.push_back(metric(row, experiment::traffic_metric(kind, part)));
     }
+  }
+  for (const std::string& name : experiment::stage_metrics()) {
+    cells.push_back(metric(row, name));
+  }
+  for (const char* name : kSmKeys) {
+    cells.push_back(metric(row, name));
   }
   const Verdict& verdict = row.verdict;
   const bool judged = verdict.kind != VerdictKind::NotAsked;

@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "base/error.hpp"
+#include "sim/machine/time_shares.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -52,13 +53,14 @@ struct Header {
   std::uint64_t l2_bytes = 0;
   std::uint64_t dram_bytes = 0;
   std::uint64_t dram_written_bytes = 0;
+  machine::StageWaits stages{};
   // Bits of doubles: a struct with padding or doubles has no unique representation.
   std::uint64_t issue_cycles = 0;
   std::uint64_t ray_unit_cycles = 0;
   std::uint64_t l2_cycles = 0;
   std::uint64_t dram_cycles = 0;
 };
-static_assert(sizeof(Header) == 136 && std::has_unique_object_representations_v<Header>);
+static_assert(sizeof(Header) == 136 + sizeof(machine::StageWaits) && std::has_unique_object_representations_v<Header>);
 
 [[noreturn]] void damaged(std::string what, const std::string& where, std::string found, std::string expected) {
   throw Error(ErrorKind::Input, {std::move(what), where, std::move(found), std::move(expected),
@@ -111,9 +113,10 @@ void check_transactions(const RecordedStream& stream, const std::string& where) 
 void check_time(const RecordedStream& stream, const std::string& where) {
   const auto wrong = [&](const std::string& found) {
     damaged("the memory time of a recorded stream is invalid", where, found,
-            "cycles of SMs that sum to the launch's, within its warps' lives");
+            "cycles of SMs that sum to the launch's, within its warps' lives; stages that sum to the SMs' states");
   };
   const machine::MemoryTime& time = stream.time;
+  std::array<std::uint64_t, machine::kWarpWaits> states{};  // sums wrap around alike
   for (std::size_t i = 0; i < time.sms.size(); ++i) {
     const SmTime& sm = time.sms[i];
     std::uint64_t lives = 0;
@@ -122,6 +125,9 @@ void check_time(const RecordedStream& stream, const std::string& where) {
         wrong(fmt::format("SM {}", i));
       }
       lives += state;
+    }
+    for (std::size_t state = 0; state < states.size(); ++state) {
+      states[state] += sm.waits[state];
     }
     if (sm.busy > stream.cycles || sm.barrier > stream.cycles - sm.busy ||
         sm.idle != stream.cycles - sm.busy - sm.barrier || lives < sm.busy ||
@@ -132,6 +138,15 @@ void check_time(const RecordedStream& stream, const std::string& where) {
   const std::array servers{time.issue_cycles, time.ray_unit_cycles, time.l2_cycles, time.dram_cycles};
   if (time.sms.empty() && (time.l2_bytes != 0 || time.dram_bytes != 0 || servers != std::array<double, 4>{})) {
     wrong("sums without SMs");
+  }
+  for (std::size_t state = 0; state < states.size(); ++state) {
+    std::uint64_t of_stages = 0;
+    for (const auto& stage : time.stages) {
+      of_stages += stage[state];
+    }
+    if (of_stages != states[state]) {
+      wrong(fmt::format("{} {} warp-cycles of stages", of_stages, machine::kTimePartNames[state]));
+    }
   }
   if (time.dram_written_bytes > time.dram_bytes) {
     wrong(fmt::format("{} bytes written of {} served", time.dram_written_bytes, time.dram_bytes));
@@ -211,6 +226,7 @@ std::string write_stream(const RecordedStream& stream) {
                       .l2_bytes = stream.time.l2_bytes,
                       .dram_bytes = stream.time.dram_bytes,
                       .dram_written_bytes = stream.time.dram_written_bytes,
+                      .stages = stream.time.stages,
                       .issue_cycles = std::bit_cast<std::uint64_t>(stream.time.issue_cycles),
                       .ray_unit_cycles = std::bit_cast<std::uint64_t>(stream.time.ray_unit_cycles),
                       .l2_cycles = std::bit_cast<std::uint64_t>(stream.time.l2_cycles),
@@ -258,6 +274,7 @@ RecordedStream read_stream(std::string_view bytes, const std::string& where) {
   stream.time.l2_bytes = header.l2_bytes;
   stream.time.dram_bytes = header.dram_bytes;
   stream.time.dram_written_bytes = header.dram_written_bytes;
+  stream.time.stages = header.stages;
   stream.time.issue_cycles = std::bit_cast<double>(header.issue_cycles);
   stream.time.ray_unit_cycles = std::bit_cast<double>(header.ray_unit_cycles);
   stream.time.l2_cycles = std::bit_cast<double>(header.l2_cycles);

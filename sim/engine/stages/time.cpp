@@ -1,5 +1,6 @@
 // Stage "time": cycles of a launch in memory time, and their parts (sim/machine/time_shares.hpp).
 #include <array>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,9 +10,28 @@
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/machine/time_shares.hpp"
+#include "sim/machine/time_split.hpp"
 
 namespace rayreplay::experiment {
 namespace {
+
+/// By stage of the pipeline and by SM.
+void add_split(MetricSet& metrics, const RecordedStream& stream) {
+  constexpr std::array kStages = {"time_stage_ray_generation_share", "time_stage_traversal_share",
+                                  "time_stage_intersection_share",   "time_stage_any_hit_share",
+                                  "time_stage_closest_hit_share",    "time_stage_miss_share",
+                                  "time_stage_callable_share",       "time_stage_exchange_share"};
+  static_assert(kStages.size() == memory::kWorkStages);
+  const machine::StageShares stages = machine::stage_shares(stream.time);
+  for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
+    metrics.add(kStages[stage], std::accumulate(stages[stage].begin(), stages[stage].end(), 0.0));
+  }
+  const machine::PartSpread spread = machine::sm_spread(stream.time, stream.cycles)[machine::kWithWarpsPart];
+  metrics.add("time_sm_least_share", spread.least);
+  metrics.add("time_sm_median_share", spread.median);
+  metrics.add("time_sm_most_share", spread.most);
+  metrics.add_count("time_sm_with_most", spread.sm);
+}
 
 MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machine) {
   const machine::TimeShares shares =
@@ -37,6 +57,7 @@ MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machi
     metrics.add(kBusy[resource], shares.busy[resource]);
   }
   metrics.add("time_bound_busy", shares.of_bound());
+  add_split(metrics, stream);
   return metrics;
 }
 
@@ -91,6 +112,21 @@ const StageRegistrar kRegistrar(
              {"time_dram_bandwidth_busy", "", "share", "DRAM bandwidth taken", Goal::None},
              {"time_mshrs_busy", "", "share", "SM-cycles in which a load unit waits for a free MSHR", Goal::Less},
              {"time_bound_busy", "", "share", "Busy share of the busiest of these five resources", Goal::None},
+             {"time_stage_ray_generation_share", "", "share", "Warp-cycles in ray generation and trace calls",
+              Goal::None},
+             {"time_stage_traversal_share", "", "share", "Warp-cycles in traversal, waits for its data included",
+              Goal::None},
+             {"time_stage_intersection_share", "", "share", "Warp-cycles in intersection shaders", Goal::None},
+             {"time_stage_any_hit_share", "", "share", "Warp-cycles in any-hit shaders", Goal::None},
+             {"time_stage_closest_hit_share", "", "share", "Warp-cycles in closest-hit shaders", Goal::None},
+             {"time_stage_miss_share", "", "share", "Warp-cycles in miss shaders", Goal::None},
+             {"time_stage_callable_share", "", "share", "Warp-cycles in callables", Goal::None},
+             {"time_stage_exchange_share", "", "share", "Warp-cycles in delays of exchanges and moves of live state",
+              Goal::Less},
+             {"time_sm_least_share", "", "share", "Cycles with warps, of the SM with the fewest", Goal::More},
+             {"time_sm_median_share", "", "share", "Cycles with warps, median of the SMs", Goal::None},
+             {"time_sm_most_share", "", "share", "Cycles with warps, of the SM with the most", Goal::None},
+             {"time_sm_with_most", "", "number", "The SM with the most cycles with warps", Goal::None},
          },
      .rank = 6,
      .unit_shares = "stream",

@@ -75,7 +75,7 @@ WorkRules::Next EngineState::begin_work(SmUnit& unit, std::uint32_t slot, const 
   if (delay == 0) {
     return go_on(unit, slot, cycle);
   }
-  unit.work.spend(WarpWait::Reorder, cycle, cycle + delay);
+  unit.work.spend(memory::WorkStage::Exchange, WarpWait::Reorder, cycle, cycle + delay);
   unit.wakes.add(cycle + delay, slot);
   return WorkRules::Next::Waits;
 }
@@ -211,8 +211,9 @@ void EngineState::completed(SmUnit& unit, const WarpState& warp, std::uint32_t s
   if (rules_) {
     WarpProgress& progress = progress_[unit.sm * resident_ + slot];
     progress.part = WorkPart::Tests;
-    unit.work.spend(WarpWait::LoadUnit, progress.since, progress.issued);
-    unit.work.spend(progress.served, progress.issued, warp.completes);
+    const memory::WorkStage stage = (progress.row - 1)->stages.access();  // of the clause's last instruction
+    unit.work.spend(stage, WarpWait::LoadUnit, progress.since, progress.issued);
+    unit.work.spend(stage, progress.served, progress.issued, warp.completes);
     unit.wakes.add(warp.completes, slot);
     return;
   }
@@ -473,10 +474,16 @@ void EngineState::add_time() {
   constexpr auto kTicksOfCycle = static_cast<double>(kTicks);
   std::uint64_t issue = 0, ray_unit = 0;
   for (SmUnit& unit : units) {
-    SmTime& time = unit.work.time;
+    SmTime& time = result_.time.sms.emplace_back();
+    time.busy = unit.work.busy;
     time.barrier = unit.last_cycle - time.busy;
     time.idle = result_.cycles - unit.last_cycle;
-    result_.time.sms.push_back(time);
+    for (std::size_t stage = 0; stage < memory::kWorkStages; ++stage) {
+      for (std::size_t state = 0; state < kWarpWaits; ++state) {
+        time.waits[state] += unit.work.spent[stage][state];
+        result_.time.stages[stage][state] += unit.work.spent[stage][state];
+      }
+    }
     ray_unit += unit.work.ray_unit.served();
     for (const Server& partition : unit.work.partitions) {
       issue += partition.served();

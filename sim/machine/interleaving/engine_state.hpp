@@ -95,7 +95,7 @@ class EngineState {
     if (rules_) {
       unit.last_cycle = cycle;
       if (unit.running == 0) {
-        unit.work.time.busy += cycle - unit.work.busy_since;
+        unit.work.busy += cycle - unit.work.busy_since;
       }
     }
     if (call_.options.history != nullptr) {

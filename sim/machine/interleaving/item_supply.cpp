@@ -29,15 +29,17 @@ bool has_instructions(const memory::WarpStream& stream) {
   return begun == instructions && stream.first.front() == 0 && stream.first.back() == stream.transactions.size();
 }
 
-/// Rows that follow are empty otherwise, and lie between instructions; rays begin when the warp's earlier ones have
-/// ended, and all end. Otherwise warps could wait for the ray-tracing unit for ever.
+/// Rows that follow are empty otherwise, lie between instructions, and are of the stage of the one before; rays begin
+/// when the warp's earlier ones have ended, and all end. Otherwise warps could wait for the ray-tracing unit for ever.
 bool is_sound(const std::vector<memory::WarpWork>& work) {
   std::uint32_t rays = 0;
+  memory::RowStages following;
   for (const memory::WarpWork& row : work) {
     const bool is_outer = &row == &work.front() || &row == &work.back();
-    if (row.follows && (is_outer || row != memory::WarpWork{.follows = true})) {
+    if (row.follows && (is_outer || row != memory::WarpWork{.follows = true, .stages = following})) {
       return false;
     }
+    following = {memory::WorkStage::RayGeneration, row.stages.access()};
     if (row.rays_end > rays) {
       return false;
     }

@@ -33,11 +33,12 @@ struct SmWork {
   std::queue<std::uint32_t> ray_queue;  ///< slots of warps whose rays wait for the ray-tracing unit
   std::uint64_t rays = 0;               ///< in the unit
   std::uint64_t busy_since = 0;         ///< while warps are resident
-  SmTime time;
+  std::uint64_t busy = 0;               ///< cycles with warps
+  StageWaits spent{};                   ///< warp-cycles
 
-  /// The warp is in this state from one cycle to another.
-  void spend(WarpWait state, std::uint64_t from, std::uint64_t to) {
-    time.waits[static_cast<std::size_t>(state)] += to - from;
+  /// The warp is in this stage and state from one cycle to another.
+  void spend(memory::WorkStage stage, WarpWait state, std::uint64_t from, std::uint64_t to) {
+    spent[static_cast<std::size_t>(stage)][static_cast<std::size_t>(state)] += to - from;
   }
 };
 

@@ -29,8 +29,8 @@ SmWork WorkRules::idle_sm() const {
 WorkRules::Next WorkRules::go_on(SmUnit& unit, WarpProgress& warp, std::uint32_t slot, std::uint64_t cycle) const {
   SmWork& work = unit.work;
   const memory::WarpWork& row = *warp.row;
-  const auto wait = [&](WarpWait state, std::uint64_t until) {
-    work.spend(state, cycle, until);
+  const auto wait = [&](memory::WorkStage stage, WarpWait state, std::uint64_t until) {
+    work.spend(stage, state, cycle, until);
     unit.wakes.add(until, slot);
     return Next::Waits;
   };
@@ -38,7 +38,7 @@ WorkRules::Next WorkRules::go_on(SmUnit& unit, WarpProgress& warp, std::uint32_t
     case WorkPart::Tests:
       warp.part = WorkPart::Shader;
       if (row.visits != 0 || (boxes_per_cycle_ > 0 && (row.boxes != 0 || row.triangles != 0))) {
-        return wait(WarpWait::Traversal, tests_end(work, row, slot, cycle));
+        return wait(memory::WorkStage::Traversal, WarpWait::Traversal, tests_end(work, row, slot, cycle));
       }
       [[fallthrough]];
     case WorkPart::Shader:
@@ -47,7 +47,7 @@ WorkRules::Next WorkRules::go_on(SmUnit& unit, WarpProgress& warp, std::uint32_t
         work.rays -= row.rays_end;
       }
       if (row.issue != 0 || row.latency != 0) {
-        return wait(WarpWait::Issue, shader_end(work, row, slot, cycle));
+        return wait(row.stages.shader(), WarpWait::Issue, shader_end(work, row, slot, cycle));
       }
       [[fallthrough]];
     case WorkPart::Rays:
@@ -61,7 +61,7 @@ WorkRules::Next WorkRules::go_on(SmUnit& unit, WarpProgress& warp, std::uint32_t
     case WorkPart::Compute:
       warp.part = WorkPart::Access;
       if (compute_cycles_ != 0 && warp.started && !warp.last) {
-        return wait(WarpWait::Issue, cycle + compute_cycles_);
+        return wait(row.stages.access(), WarpWait::Issue, cycle + compute_cycles_);
       }
       [[fallthrough]];
     case WorkPart::Access:

@@ -16,8 +16,9 @@
 //              when the unit is empty: in each cycle after all wakes and starts, before the load unit. State Traversal.
 //              Without a limit or a unit no warp queues.
 //   compute    compute_cycles between two instructions. State Issue.
-// Turns are taken in the order of arrival (server.hpp). A part that takes a turn ends in the first whole cycle in which
-// it is done, t + 1 at least. O(1), and O(log resident warps) for a part that takes time.
+// Tests and the wait for the unit belong to the stage Traversal, the other parts to those of the row. Turns are taken
+// in the order of arrival (server.hpp). A part that takes a turn ends in the first whole cycle in which it is done, t +
+// 1 at least. O(1), and O(log resident warps) for a part that takes time.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,7 @@ class WorkRules {
   static void admit(SmUnit& unit, WarpProgress& first, std::uint64_t cycle) {
     unit.work.ray_queue.pop();
     unit.work.rays += first.row->rays_begin;
-    unit.work.spend(WarpWait::Traversal, first.since, cycle);
+    unit.work.spend(memory::WorkStage::Traversal, WarpWait::Traversal, first.since, cycle);
   }
 
  private:

@@ -3,7 +3,7 @@
 // Contract: call `add` for each active lane in ascending order, then `put`, which appends one instruction, or several
 // if a lane's bytes exceed one load; nothing without lanes. `put_words` is for local memory: one instruction for each
 // 4-byte word, with word w of a lane `word_stride` bytes after word w − 1. `work`, if wanted, gets a row before each
-// instruction; `depend` is that of WorkWriter.
+// instruction; `depend` and `enter` are those of WorkWriter.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,11 @@ class InstructionWriter {
   void depend() {
     if (work_ != nullptr) {
       work_->depend();
+    }
+  }
+  void enter(WorkStage stage) {
+    if (work_ != nullptr) {
+      work_->enter(stage);
     }
   }
 

@@ -4,6 +4,15 @@
 #include <span>
 
 namespace rayreplay::memory {
+namespace {
+
+/// The different ones of these calls, ascending.
+void keep_different(std::vector<std::uint32_t>& calls) {
+  std::ranges::sort(calls);
+  calls.erase(std::ranges::unique(calls).begin(), calls.end());
+}
+
+}  // namespace
 
 /// States of the lanes for which `moves` holds.
 template <class Moves>
@@ -13,6 +22,7 @@ void ItemInstructions::states(const LaunchChunk& chunk, std::size_t item, bool s
     return;
   }
   out.depend();
+  out.enter(WorkStage::Exchange);
   for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
     if (moves(lane)) {
       add_local(memory_->states, work_.state_bytes, {lane.lane, lane.thread, lane.home}, out);
@@ -29,6 +39,7 @@ void ItemInstructions::start(const LaunchChunk& chunk, std::size_t item, Instruc
   };
   states(chunk, item, false, loads, out);
   out.depend();
+  out.enter(WorkStage::RayGeneration);
   for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
     if (lane.first && lane.has_rays && memory_->ray_generation.records > 0) {
       out.add(lane.lane, memory_->ray_generation.start, memory_->ray_generation.first_element, lane.thread);
@@ -42,6 +53,7 @@ void ItemInstructions::start(const LaunchChunk& chunk, std::size_t item, Instruc
 void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, std::size_t group,
                                   InstructionWriter& out) const {
   out.depend();
+  out.enter(WorkStage::RayGeneration);
   if (out.work() != nullptr) {
     const std::uint64_t number = group - chunk.first_group[item] + 1;
     std::vector<std::uint32_t> made;
@@ -50,6 +62,7 @@ void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, st
         made.push_back(chunk.calls.trace_call[lane.first_call + number]);
       }
     }
+    keep_different(made);
     run(made, out);
   }
   if (options_->payload_bytes > 0) {
@@ -94,6 +107,12 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
       }
     };
     out.depend();
+    std::vector<std::uint32_t> made;
+    if (out.work() != nullptr) {
+      for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back(call.number()); });
+      keep_different(made);
+      out.enter(stage_of_round(made));
+    }
     if (options_->record_bytes > 0) {
       for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
         const LaunchArray& region = region_of(call.region);
@@ -110,11 +129,7 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
       });
       put_local(DataKind::Payload, options_->payload_bytes, false, out);
     }
-    if (out.work() != nullptr) {
-      std::vector<std::uint32_t> made;
-      for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back(call.number()); });
-      run(made, out);
-    }
+    run(made, out);
     if (options_->payload_bytes > 0) {
       out.depend();
       for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
@@ -134,6 +149,7 @@ void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::u
     return;
   }
   out.depend();
+  out.enter(WorkStage::RayGeneration);
   for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
     if (lane.last && lane.has_rays && lane.rays == number) {
       out.add(lane.lane, memory_->frame_buffer.start + std::uint64_t{lane.thread} * options_->pixel_bytes,
@@ -143,10 +159,17 @@ void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::u
   out.put(DataKind::FrameBuffer, options_->pixel_bytes, true);
 }
 
-/// Runs the different ones of these calls.
-void ItemInstructions::run(std::vector<std::uint32_t>& calls, InstructionWriter& out) const {
-  std::ranges::sort(calls);
-  calls.erase(std::ranges::unique(calls).begin(), calls.end());
+WorkStage ItemInstructions::stage_of_round(const std::vector<std::uint32_t>& calls) const {
+  LongestStage longest;
+  for (const std::uint32_t call : calls) {
+    const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
+    longest.add(stage_of(kind), options_->call_work[call].issue, options_->call_work[call].latency);
+  }
+  return longest.stage();
+}
+
+/// Runs these calls, one after another.
+void ItemInstructions::run(const std::vector<std::uint32_t>& calls, InstructionWriter& out) const {
   for (const std::uint32_t call : calls) {
     out.work()->run(options_->call_work[call].issue, options_->call_work[call].latency);
   }

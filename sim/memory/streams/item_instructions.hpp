@@ -6,7 +6,8 @@
 //
 // Work, if the writer has it: the different calls (shader and kind) among the lanes run one after another. The trace
 // calls of a group come before its payload stores, other calls between the loads of record and payload and the store.
-// Words of one array follow each other, and so do record and payload of a call; all else does not.
+// Words of one array follow each other, and so do record and payload of a call; all else does not. Instructions belong
+// to the stages of work_stage.hpp; the j-th calls of lanes, with their records and payloads, are one round.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,8 @@ class ItemInstructions {
   void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
   void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
 
-  void run(std::vector<std::uint32_t>& calls, InstructionWriter& out) const;
+  [[nodiscard]] WorkStage stage_of_round(const std::vector<std::uint32_t>& calls) const;
+  void run(const std::vector<std::uint32_t>& calls, InstructionWriter& out) const;
   void add_local(const LaunchArray& array, std::uint32_t bytes, const RayOwner& owner, InstructionWriter& out) const;
   void put_local(DataKind kind, std::uint32_t bytes, bool store, InstructionWriter& out) const;
   [[nodiscard]] const LaunchArray& region_of(trace::TableRegion region) const;

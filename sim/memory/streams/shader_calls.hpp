@@ -15,12 +15,31 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
 #include "sim/memory/streams/launch_memory.hpp"
+#include "sim/memory/streams/work_stage.hpp"
 
 namespace rayreplay::memory {
 
 /// Number of a call by shader and kind, as in machine::Costs.
 [[nodiscard]] constexpr std::uint32_t call_number(std::uint16_t shader, trace::EventKind kind) {
   return shader * static_cast<std::uint32_t>(trace::kEventKinds) + static_cast<std::uint32_t>(kind);
+}
+
+/// The stage of a call of this kind; of a trace call RayGeneration.
+[[nodiscard]] constexpr WorkStage stage_of(trace::EventKind kind) {
+  switch (kind) {
+    case trace::EventKind::Intersection:
+      return WorkStage::Intersection;
+    case trace::EventKind::AnyHit:
+      return WorkStage::AnyHit;
+    case trace::EventKind::ClosestHit:
+      return WorkStage::ClosestHit;
+    case trace::EventKind::Miss:
+      return WorkStage::Miss;
+    case trace::EventKind::Callable:
+      return WorkStage::Callable;
+    default:
+      return WorkStage::RayGeneration;
+  }
 }
 
 struct ShaderCall {

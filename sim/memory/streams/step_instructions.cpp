@@ -205,6 +205,7 @@ std::uint64_t append_steps(const traversal::WarpTraceResult& traced, std::size_t
                            const StackMemory& stack, InstructionWriter& out) {
   Step step(traced, owners, elements, stack, out);
   WorkWriter* const work = out.work();
+  out.enter(WorkStage::Traversal);
   const std::uint32_t rays = work == nullptr ? 0 : rays_of(traced, first_step, last_step);
   if (rays > 0) {
     work->begin_rays(rays);

@@ -4,16 +4,39 @@
 // or none (only the accesses are wanted). The parts of a row come in the order of its members: the tests of the last
 // traversal step, the end of traversals, shader instructions, the begin of traversals. A row that `follows` is empty
 // otherwise: its instruction does not depend on the one before, and issues without waiting for that one's data. The
-// instructions from one that does not follow up to the next such one are a *clause*. Work says what is done, the
-// machine how long it takes (sim/machine/interleave.hpp).
+// instructions from one that does not follow up to the next such one are a *clause*; it belongs to one stage. Work says
+// what is done, the machine how long it takes (sim/machine/interleave.hpp).
 #pragma once
 
 #include <cstdint>
+
+#include "sim/memory/streams/work_stage.hpp"
 
 namespace rayreplay::memory {
 
 /// Shader instructions are in units of 1 / kIssueScale, so that mean costs keep their fraction.
 inline constexpr std::uint32_t kIssueScale = 256;
+
+/// The stages of a row, in one byte.
+class RowStages {
+ public:
+  constexpr RowStages() = default;
+  constexpr RowStages(WorkStage shader, WorkStage access)
+      : bits_(static_cast<std::uint8_t>(static_cast<unsigned>(shader) << 4U | static_cast<unsigned>(access))) {}
+
+  /// Of the shader instructions.
+  [[nodiscard]] constexpr WorkStage shader() const {
+    return static_cast<WorkStage>(bits_ >> 4U);
+  }
+  /// Of the memory instruction after the row.
+  [[nodiscard]] constexpr WorkStage access() const {
+    return static_cast<WorkStage>(bits_ & 15U);
+  }
+  constexpr bool operator==(const RowStages&) const = default;
+
+ private:
+  std::uint8_t bits_ = 0;
+};
 
 struct WarpWork {
   std::uint16_t visits = 0;      ///< nodes and leaves entered, summed over lanes
@@ -24,8 +47,10 @@ struct WarpWork {
   std::uint32_t latency = 0;     ///< cycles that these instructions take when no other warp runs
   std::uint16_t rays_begin = 0;  ///< rays that enter the ray-tracing unit
   bool follows = false;
+  RowStages stages{};
 
   bool operator==(const WarpWork&) const = default;
 };
+static_assert(sizeof(WarpWork) == 20);
 
 }  // namespace rayreplay::memory

@@ -2,8 +2,9 @@
 //
 // Contract: work that is added belongs to the row before the next instruction. Callers add the parts of a row in the
 // order of its members. `depend` says that the next instruction needs what the ones before have loaded or computed;
-// every other instruction follows, unless there is work before it. `instruction` closes a row, `finish` the last one.
-// Errors: Resource for work that does not fit into a row.
+// every other instruction follows, unless there is work before it. `enter` says to which stage shader instructions and
+// memory instructions belong from now on. `instruction` closes a row, `finish` the last one. Errors: Resource for work
+// that does not fit into a row.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,9 @@ class WorkWriter {
   void depend() {
     follows_ = false;
   }
+  void enter(WorkStage stage) {
+    stage_ = stage;
+  }
   void test(std::uint32_t visits, std::uint32_t boxes, std::uint32_t triangles) {
     add(row_.visits, visits);
     add(row_.boxes, boxes);
@@ -35,23 +39,32 @@ class WorkWriter {
   void run(std::uint32_t issue, std::uint32_t latency) {
     add(row_.issue, issue);
     add(row_.latency, latency);
+    run_.add(stage_, issue, latency);
   }
   void begin_rays(std::uint32_t rays) {
     add(row_.rays_begin, rays);
   }
   void instruction() {
     row_.follows = follows_ && row_ == WarpWork{};
-    out_->push_back(row_);
-    row_ = {};
+    close(stage_);
     follows_ = true;
   }
   void finish() {
-    out_->push_back(row_);
-    row_ = {};
+    close(WorkStage::RayGeneration);
     follows_ = false;
   }
 
  private:
+  void close(WorkStage access) {
+    if (row_.issue != 0 || row_.latency != 0) {
+      row_.stages = {run_.stage(), access};
+      run_ = {};
+    } else {
+      row_.stages = {WorkStage::RayGeneration, access};
+    }
+    out_->push_back(row_);
+    row_ = {};
+  }
   template <class T>
   static void add(T& sum, std::uint32_t part) {
     const std::uint64_t whole = std::uint64_t{sum} + part;
@@ -64,6 +77,8 @@ class WorkWriter {
 
   std::vector<WarpWork>* out_;
   WarpWork row_;
+  WorkStage stage_ = WorkStage::RayGeneration;
+  LongestStage run_;  ///< of the row's shader instructions
   bool follows_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <hdf5.h>
@@ -51,7 +52,7 @@ class CacheFileTest : public CacheCommand {
 };
 
 TEST_F(CacheFileTest, EveryDatasetIsDescribed) {
-  open({"--windows", "2", "--histograms", "element"});
+  open({"--windows", "2", "--histograms", "element", "--time", "memory"});
   std::set<std::string> there;
   const auto add = [](hid_t, const char* name, const H5O_info_t* info, void* names) -> herr_t {
     if (info->type == H5O_TYPE_DATASET) {
@@ -78,6 +79,36 @@ TEST_F(CacheFileTest, EveryDatasetIsDescribed) {
   EXPECT_EQ(text(file_.get(), "tool_version"), result_["tool"]["version"].get<std::string>());
   EXPECT_THAT(text(file_.get(), "configuration"), HasSubstr("model = \"lru:write=through,allocate=false\""));
   EXPECT_THAT(text(file_.get(), "machine"), HasSubstr("l1_bytes = 4096"));
+}
+
+TEST_F(CacheFileTest, MemoryTimeBySmAndByStage) {
+  open({"--time", "memory"});
+  const json& time = result_["time"];
+  const auto busy = numbers("time_sms/busy");
+  ASSERT_EQ(busy.size(), time["sms"].size());
+  EXPECT_EQ(numbers("time_stages/stage").size(), time["stages"].size());
+  double of_all = 0;
+  std::map<std::string, std::uint64_t> of_stage;
+  for (const char* state : {"reorder", "issue", "traversal", "load_unit", "l1", "merged", "l2", "dram"}) {
+    const auto by_sm = numbers(("time_sms/" + std::string(state)).c_str());
+    const auto by_stage = numbers(("time_stages/" + std::string(state)).c_str());
+    EXPECT_EQ(std::accumulate(by_sm.begin(), by_sm.end(), std::uint64_t{0}),
+              std::accumulate(by_stage.begin(), by_stage.end(), std::uint64_t{0}))
+        << state;
+    for (std::size_t sm = 0; sm < busy.size(); ++sm) {
+      EXPECT_EQ(by_sm[sm], time["sms"][sm]["warp_cycles"][state]) << state;
+      of_all += static_cast<double>(by_sm[sm]);
+    }
+    for (std::size_t stage = 0; stage < by_stage.size(); ++stage) {
+      of_stage[time["stages"][stage]["stage"]] += by_stage[stage];
+    }
+  }
+  for (const json& stage : time["stages"]) {
+    EXPECT_NEAR(stage["share"], static_cast<double>(of_stage[stage["stage"]]) / of_all, 1e-12) << stage["stage"];
+  }
+  EXPECT_GT(of_stage["traversal"], 0U);
+  EXPECT_GT(of_stage["ray generation"], 0U);
+  EXPECT_EQ(of_stage["exchange"], 0U);
 }
 
 TEST_F(CacheFileTest, RatesAndOrdersFollowFromCounts) {

@@ -80,6 +80,28 @@ TEST_F(CacheTest, MemoryTimeSaysWhatTheCyclesWentInto) {
   }
   EXPECT_EQ(time["busy"][time["bound"].get<std::string>()], most);
   EXPECT_EQ(time["sms"].size(), 4U);
+  // The cache results define DRAM's bytes alike, and the caches are the same.
+  EXPECT_EQ(time["dram_bytes"], result["summary"]["dram_read_bytes"].get<std::uint64_t>() +
+                                    result["summary"]["dram_write_bytes"].get<std::uint64_t>());
+  EXPECT_EQ(time["dram_written_bytes"], result["summary"]["dram_write_bytes"]);
+  EXPECT_GT(time["dram_written_bytes"], 0);
+  double stages = 0;
+  for (const json& stage : time["stages"]) {
+    expect_named(stage, surfaces);
+    double states = 0;
+    for (const char* state : {"reorder", "issue", "traversal", "load_unit", "l1", "merged", "l2", "dram"}) {
+      states += stage[state].get<double>();
+    }
+    EXPECT_NEAR(stage["share"], states, 1e-12) << stage["stage"];
+    stages += states;
+  }
+  EXPECT_NEAR(stages, 1, 1e-9);
+  ASSERT_EQ(time["sm_spread"].size(), 11U);
+  expect_named(time["sm_spread"][0], surfaces);
+  const json& with_warps = time["sm_spread"][10];
+  EXPECT_EQ(with_warps["part"], "with warps");
+  const json& busiest = time["sms"][with_warps["sm"].get<std::size_t>()];
+  EXPECT_DOUBLE_EQ(with_warps["most"], busiest["busy"].get<double>() / result["summary"]["cycles"].get<double>());
   EXPECT_EQ(result["configuration"]["schedule.time"], "memory");
   EXPECT_TRUE(result["configuration"].contains("scheduler.cycles_per_instruction"));
   const json accesses = answer({});
@@ -92,6 +114,9 @@ TEST_F(CacheTest, MemoryTimeSaysWhatTheCyclesWentInto) {
   const Outcome text = ask({"--time", "memory"});
   EXPECT_THAT(text.output, StartsWith("answer   the busiest resource is "));
   EXPECT_THAT(text.output, HasSubstr("\nSM-cycles: reorder 0.0 %, issue "));
+  EXPECT_THAT(text.output, HasSubstr("\nray generation "));
+  EXPECT_THAT(text.output, Not(HasSubstr("\nexchange "))) << "no warp was in it";
+  EXPECT_THAT(text.output, HasSubstr("\nwith warps "));
   const Outcome wrong = ask({"--time", "memry"});
   EXPECT_NE(wrong.code, 0);
   EXPECT_THAT(wrong.errors, HasSubstr("memory"));
