@@ -10,6 +10,7 @@
 
 #include "app/commands/options/opened_trace.hpp"
 #include "app/console/console.hpp"
+#include "app/report/charts/heatmap.hpp"
 #include "app/report/memory/memory_report.hpp"
 #include "app/report/memory/memory_table.hpp"
 #include "app/report/memory/memory_timeline.hpp"
@@ -17,6 +18,7 @@
 #include "base/keep_memory.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/stream.hpp"
+#include "sim/memory/results/last_accesses.hpp"
 #include "sim/variants/memory_variants.hpp"
 
 namespace rayreplay::app {
@@ -41,9 +43,6 @@ void check_options(const ModelsOptions& options, const MemoryOutputs& outputs, c
   }
   if (options.no_sensitivity) {
     refuse("the option is of the output model", "--no-sensitivity", "--no-break-even", "use --no-break-even");
-  }
-  if (!common.image.empty()) {
-    refuse("the report has no place for a picture", "--image", "no picture with --outputs", "leave it out");
   }
   for (const auto& [option, given] : {std::pair{"--break-even", !options.break_even.empty()},
                                       {"--no-break-even", options.no_break_even},
@@ -113,8 +112,11 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
                   .packing = variants.packings.front(),
                   .node_order = variants.node_orders.front()};
   Settings settings = experiment::settings_of(asked, wanted.outputs, first);
+  const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
+  auto inputs = common.experiment.inputs(common.path, settings);
+  inputs.push_back({"--image", common.image});
   require_distinct({{"--output", common.output.path}, {"--report", common.report}, {"--timeline", options.timeline}},
-                   common.experiment.inputs(common.path, settings));
+                   inputs);
   const bool force = common.output.force;
   common.output.check();
   if (!options.timeline.empty()) {
@@ -124,6 +126,7 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
   if (!common.report.empty()) {
     output::require_folder_writable(common.report, force, report::memory_folder());
   }
+  const std::string image = common.image.empty() ? std::string() : read_png(common.image);
   const std::unique_ptr<Accelerator> accelerator = common.device.open();
 
   keep_freed_memory();
@@ -136,6 +139,10 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
     common.output.write(report::memory_toml(told, flags));
     return 0;
   }
+  const trace::LaunchSize size = trace.launches[resolved.launch].size;
+  if (!common.report.empty() && wanted.outputs.time && size.height > 1) {
+    pictures::require_drawable(size.width, size.height, common.path);
+  }
   note_machine(trace, resolved, experiment::compare_of(opened.settings()), variants.models);
   const experiment::VariantBench bench{
       .open = [&](const Settings& complete) { return opened.open(complete); },
@@ -144,20 +151,31 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
       .progress = opened.progress()};
   const MemoryResult result = experiment::compare_memory(bench, wanted);
 
-  const auto history_of = [&](const MemoryRow& row) {
-    const Settings complete = experiment::settings_of(asked, wanted.outputs, row);
-    machine::TimeHistory history(result.machine.sms);
-    experiment::Workbench work = opened.bench();
-    static_cast<void>(experiment::interleave_launch(work, opened.open(complete), &history));
-    return history;
-  };
+  // The timeline shows one row, the report that one and the baseline over time, and maps of all.
   std::vector<std::pair<std::string, machine::TimeHistory>> histories;
-  if (wanted.outputs.time && (!options.timeline.empty() || !common.report.empty())) {
-    const MemoryRow& detailed = detailed_row(result, timeline_model);
-    histories.emplace_back(report::variant_name(result, detailed), history_of(detailed));
-    if (!common.report.empty() && &detailed != &result.rows.front()) {
-      histories.insert(histories.begin(),
-                       {report::variant_name(result, result.rows.front()), history_of(result.rows.front())});
+  std::vector<report::RowMap> maps;
+  const MemoryRow* const detailed =
+      wanted.outputs.time && !over_time.empty() ? &detailed_row(result, timeline_model) : nullptr;
+  for (std::size_t i = 0; i < result.rows.size() && detailed != nullptr; ++i) {
+    const MemoryRow& row = result.rows[i];
+    const bool has_map = !common.report.empty() && row.metrics.contains("time_milliseconds");
+    const bool has_history = &row == detailed || (i == 0 && !common.report.empty());
+    if (!has_map && !has_history) {
+      continue;
+    }
+    const std::string name = report::variant_name(result, row);
+    machine::TimeHistory history(result.machine.sms);
+    memory::LastAccesses last(has_map ? size.threads() : 0);
+    experiment::Workbench work = opened.bench();
+    static_cast<void>(experiment::interleave_launch(work,
+                                                    opened.open(experiment::settings_of(asked, wanted.outputs, row)),
+                                                    has_history ? &history : nullptr, has_map ? &last : nullptr));
+    if (has_history) {
+      histories.emplace_back(name, std::move(history));
+    }
+    if (has_map) {
+      maps.push_back({i, name, row.metrics.at("time_milliseconds"),
+                      report::last_access_map(size, last.cycles(), result.machine.clock_mhz)});
     }
   }
   log_not_captured(trace.header);
@@ -172,7 +190,7 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
     for (const auto& [name, history] : histories) {
       shown.push_back({name, &history});
     }
-    report::write_memory_report({common.report, force}, answer, shown);
+    report::write_memory_report({common.report, force, image, colormap}, answer, shown, maps);
   }
   common.output.write_result({[&] { return report::memory_text(answer); }, [&] { return report::memory_csv(answer); },
                               [&] { return report::memory_json(answer); }});

@@ -25,11 +25,12 @@ using experiment::MemoryResult;
 using experiment::MemoryRow;
 
 constexpr const char* kSchema = "rayreplay.memory/1";
-constexpr std::array<std::string_view, 6> kFiles = {"index.html",     "memory.json", "memory.csv",
-                                                    "break-even.csv", "config.toml", "machine.toml"};
+constexpr const char* kImageFile = "rendered.png";
+constexpr std::array<std::string_view, 7> kFiles = {"index.html",  "memory.json",  "memory.csv", "break-even.csv",
+                                                    "config.toml", "machine.toml", kImageFile};
 
 bool is_memory_file(std::string_view name) {
-  return std::ranges::find(kFiles, name) != kFiles.end();
+  return std::ranges::find(kFiles, name) != kFiles.end() || is_memory_picture(name);
 }
 
 std::string machine_line(const MemoryContext& memory) {
@@ -123,7 +124,7 @@ Facts facts_of(const MemoryContext& memory) {
 }
 
 std::string to_html(const MemoryContext& memory, const std::vector<NamedHistory>& histories,
-                    const std::string& configuration) {
+                    const std::vector<Picture>& maps, const std::string& configuration, bool has_image) {
   const MemoryResult& result = memory.result;
   PageData data;
   data["title"] = "What if: " + memory.context.trace_file;
@@ -149,6 +150,10 @@ std::string to_html(const MemoryContext& memory, const std::vector<NamedHistory>
     charts.push_back(std::move(chart));
   }
   data["charts"] = page_charts(charts);
+  data["maps"] = page_figures(maps);
+  if (has_image) {
+    data["image"] = page_figures({{kImageFile, "What the launch rendered."}});
+  }
   data["command"] = "whatif";
   data["configuration"] = configuration;
   data["machine"] = machine::to_toml_with_origins(result.machine);
@@ -207,7 +212,7 @@ output::FolderKind memory_folder() {
 }
 
 void write_memory_report(const MemoryReportOptions& options, const MemoryContext& memory,
-                         const std::vector<NamedHistory>& histories) {
+                         const std::vector<NamedHistory>& histories, const std::vector<RowMap>& maps) {
   output::OutputFolder folder(options.folder, options.force, memory_folder());
   const auto write = [&folder](const std::string& name, std::string_view bytes) {
     write_file(folder.temporary_path() / name, bytes, false);
@@ -218,7 +223,14 @@ void write_memory_report(const MemoryReportOptions& options, const MemoryContext
   write("memory.json", json_text(memory_json(memory), 2) + "\n");
   write("memory.csv", output::to_csv(memory_csv(memory)));
   write("break-even.csv", output::to_csv(with_cells(break_even_rows(memory.result), csv_context(memory))));
-  write("index.html", to_html(memory, histories, configuration));
+  const std::vector<Picture> pictures = memory_pictures(maps, options.colormap);
+  for (const Picture& picture : pictures) {
+    write(picture.file, picture.png);
+  }
+  if (!options.image_png.empty()) {
+    write(kImageFile, options.image_png);
+  }
+  write("index.html", to_html(memory, histories, pictures, configuration, !options.image_png.empty()));
   folder.commit();
 }
 

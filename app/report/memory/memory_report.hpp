@@ -2,8 +2,8 @@
 //
 // Contract: JSON has the schema rayreplay.memory/1 (docs/surfaces.md): the resolved configuration of the first row, the
 // machine, the rows with every metric, what moved each, its verdict and break-even. The folder has index.html (no
-// scripts, nothing external), memory.json, memory.csv, break-even.csv, config.toml and machine.toml. The same result
-// gives the same bytes.
+// scripts, nothing external), memory.json, memory.csv, break-even.csv, config.toml and machine.toml, the pictures of
+// memory_maps.hpp and rendered.png, if there are such. The same result gives the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +14,7 @@
 
 #include "app/report/context/context.hpp"
 #include "app/report/export/output_folder.hpp"
+#include "app/report/memory/memory_maps.hpp"
 #include "app/report/memory/memory_timeline.hpp"
 #include "sim/variants/memory_variants.hpp"
 
@@ -37,10 +38,12 @@ struct MemoryContext {
 struct MemoryReportOptions {
   std::filesystem::path folder;
   bool force = false;
+  std::string image_png{};  ///< bytes of the rendered picture; "" for none
+  pictures::Colormap colormap = pictures::Colormap::Viridis;
 };
 /// Marks that identify such a folder.
 [[nodiscard]] output::FolderKind memory_folder();
 void write_memory_report(const MemoryReportOptions& options, const MemoryContext& memory,
-                         const std::vector<NamedHistory>& histories);
+                         const std::vector<NamedHistory>& histories, const std::vector<RowMap>& maps);
 
 }  // namespace rayreplay::report

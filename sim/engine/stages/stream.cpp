@@ -262,14 +262,17 @@ std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment&
 }
 
 machine::InterleaveResult interleave_launch(Workbench& bench, const Experiment& experiment,
-                                            machine::TimeHistory* history) {
+                                            machine::TimeHistory* history, memory::TransactionSink* sink) {
   PreparedStream prepared = prepare_stream(bench, experiment);
   prepared.interleaving.history = history;
+  prepared.interleaving.cycles = sink != nullptr;
+  prepared.options.coalescing.requests = sink != nullptr;
   const LaunchStream made =
       launch_stream(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
                     prepared.regrouped.get(), prepared.options, prepared.machine);
-  NoSink sink;
-  return machine::interleave(*made.source, *made.dispatcher, prepared.machine, prepared.interleaving, sink);
+  NoSink none;
+  return machine::interleave(*made.source, *made.dispatcher, prepared.machine, prepared.interleaving,
+                             sink == nullptr ? none : *sink);
 }
 
 std::uint64_t likely_transactions(const Experiment& experiment) {

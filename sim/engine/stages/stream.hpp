@@ -44,9 +44,10 @@ inline constexpr const char* kTimeKey = "schedule.time";
 [[nodiscard]] std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment& experiment);
 
 /// The launch's interleaving alone, without recording: memory of the resident warps. With memory time `history` is told
-/// what happens when; null: nothing is.
+/// what happens when; null: nothing is. `sink` gets the transactions with requests and cycles; null: none does.
 [[nodiscard]] machine::InterleaveResult interleave_launch(Workbench& bench, const Experiment& experiment,
-                                                          machine::TimeHistory* history = nullptr);
+                                                          machine::TimeHistory* history = nullptr,
+                                                          memory::TransactionSink* sink = nullptr);
 
 /// Expected transactions: 12 a ray, 8 a record of a memory trace. Overlapping boxes can make a hundred times as many.
 [[nodiscard]] std::uint64_t likely_transactions(const Experiment& experiment);

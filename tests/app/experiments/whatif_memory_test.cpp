@@ -295,12 +295,23 @@ TEST_F(WhatifMemoryTest, ReportShowsTablesAndTime) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const std::string page = read_bytes(folder + "/index.html");
   for (const char* text : {"Misses over time", "MSHRs in use over time", "Bandwidth over time",
-                           "Resident warps over time", "Where memory time goes", "What moved"}) {
+                           "Resident warps over time", "Where memory time goes", "What moved",
+                           "In which stage warps are", "last-access-0-plain.png", "last-access-change-1-ser.png"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
-  for (const char* file : {"memory.json", "memory.csv", "break-even.csv", "config.toml", "machine.toml"}) {
+  for (const char* file : {"memory.json", "memory.csv", "break-even.csv", "config.toml", "machine.toml",
+                           "last-access-0-plain.png", "last-access-1-ser.png", "last-access-change-1-ser.png"}) {
     EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
   }
+  EXPECT_FALSE(std::filesystem::exists(folder + "/last-access-change-0-plain.png"));
+  EXPECT_THAT(page, Not(HasSubstr("Rendered picture")));
+  // The folder is known as one of the command; a picture of the launch is shown beside the maps.
+  ASSERT_EQ(ask({"--outputs", "time", "--no-break-even", "--report", folder, "--force", "--image",
+                 folder + "/last-access-0-plain.png"})
+                .code,
+            0);
+  EXPECT_THAT(read_bytes(folder + "/index.html"), HasSubstr("Rendered picture"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/last-access-1-ser.png")) << "a new folder";
 }
 
 TEST_F(WhatifMemoryTest, WrongQuestionsAreRefused) {
