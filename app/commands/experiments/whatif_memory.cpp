@@ -36,8 +36,7 @@ constexpr std::uint64_t kKeptBytes = std::uint64_t{2} << 30U;
   throw Error(ErrorKind::Usage, {std::move(what), option, "", std::move(expected), std::move(fix)});
 }
 
-void check_options(const ModelsOptions& options, const MemoryOutputs& outputs, const WhatIfCommon& common,
-                   const Settings& asked) {
+void check_options(const ModelsOptions& options, const MemoryOutputs& outputs, const Settings& asked) {
   if (!options.schedule.empty()) {
     refuse("segments are of the output model", "--segments", "--models without --outputs", "use two runs");
   }
@@ -92,7 +91,7 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
                                   .packings = variants.packings,
                                   .node_orders = variants.node_orders,
                                   .break_even = !options.no_break_even};
-  check_options(options, wanted.outputs, common, asked);
+  check_options(options, wanted.outputs, asked);
   for (const std::string& model : variants.models) {
     if (is_bound(model) && !wanted.outputs.model) {
       throw Error(ErrorKind::Usage, {"the model is a bound: it has no warps", "--models", "'" + model + "'",
