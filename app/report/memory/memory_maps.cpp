@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ std::vector<Picture> memory_pictures(const std::vector<RowMap>& maps, pictures::
     heat.note = fmt::format("launch: {:.3f} ms, mean of the pixels {:.1f} microseconds", map.milliseconds,
                             spread_of(map.last.values).mean);
     heat.unit = "time of the last access of the pixel's thread (microseconds)";
-    heat.high = std::max(latest, std::numeric_limits<float>::min() * 1.0);
+    heat.high = latest > 0 ? latest : 1;
     list.push_back({file_of(map, ""), "When the pixel's thread makes its last access: " + map.name + ".",
                     encode_png(render(heat))});
   }
@@ -87,8 +88,8 @@ std::vector<Picture> memory_pictures(const std::vector<RowMap>& maps, pictures::
     const RowMap& map = maps[i + 1];
     std::size_t earlier = 0, all = 0;
     for (const float change : changes[i].values) {
-      earlier += change < 0 ? 1 : 0;
-      all += std::isnan(change) ? 0 : 1;
+      earlier += change < 0 ? 1U : 0U;
+      all += std::isnan(change) ? 0U : 1U;
     }
     pictures::HeatMap heat = heat_map(changes[i], colormap);
     heat.title = fmt::format("Change of the last access: {}", map.name);
