@@ -100,9 +100,12 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
                                      "models that form warps", "add model to --outputs for its row, or leave it out"});
     }
   }
-  for (const std::string& list : options.break_even) {
-    const auto numbers = experiment::parse_numbers(list, "--break-even");
-    wanted.numbers.insert(wanted.numbers.end(), numbers.begin(), numbers.end());
+  wanted.numbers = experiment::parse_numbers(options.break_even, "--break-even");
+  const auto timed = std::ranges::count_if(variants.models, [](const std::string& one) { return !is_bound(one); });
+  const std::size_t rows = static_cast<std::size_t>(timed) * variants.packings.size() * variants.node_orders.size();
+  if (!wanted.numbers.empty() && rows < 2) {
+    refuse("there is nothing to compare: the baseline is the only row with a memory time", "--break-even",
+           "another row: a model, packing or order of nodes", "add one, for example --models plain,ser");
   }
   require_owners(options);
   // The report shows the same row over time.
@@ -136,6 +139,10 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
     common.output.write(report::memory_toml(told, flags));
     return 0;
   }
+  const experiment::Experiment first_row = opened.open();
+  for (const std::string& note : experiment::notes_on(experiment::stage("stream"), first_row)) {
+    console::note("{}", note);
+  }
   note_machine(trace, resolved, experiment::compare_of(opened.settings()), variants.models);
   const experiment::VariantBench bench{
       .open = [&](const Settings& complete) { return opened.open(complete); },
@@ -143,6 +150,9 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
       .asked = asked,
       .progress = opened.progress()};
   const MemoryResult result = experiment::compare_memory(bench, wanted);
+  for (const std::string& note : result.notes) {
+    console::note("{}", note);
+  }
 
   const auto history_of = [&](const MemoryRow& row) {
     const Settings complete = experiment::settings_of(asked, wanted.outputs, row);
