@@ -8,6 +8,7 @@
 
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/settings/machine_settings.hpp"
 
@@ -99,6 +100,12 @@ void require_warps_fit(const Settings& complete, std::uint32_t warp_size) {
                                    fmt::format("at most {}, {}", complete.integer(kMostResident), kMostResident),
                                    fmt::format("for another machine, set {} too", kMostResident)});
   }
+}
+
+void require_shading_sms(const Settings& complete) {
+  const machine::Machine machine = machine_of(complete);
+  static_cast<void>(scheduler::SchedulerModels::create(complete.text("scheduler.model"))
+                        .model->charges(machine::facts(machine, machine.resident_warps)));
 }
 
 std::vector<std::string> machine_notes(const Settings& complete, std::uint32_t warp_size) {

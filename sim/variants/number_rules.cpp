@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/engine/stage_settings.hpp"
+#include "sim/machine/cache_geometry.hpp"
 #include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::experiment {
@@ -99,6 +100,21 @@ class Fitting {
   Limits& limits_;
 };
 
+/// The interleaving's limit on the lines of all caches.
+void limit_lines(const Settings& complete, std::string_view key, Limits& limits) {
+  const machine::Machine machine = stream_machine(complete);
+  const double of_l1s = static_cast<double>(machine.l1_bytes) / machine.l1_line_bytes * machine.sms;
+  const double of_l2 = static_cast<double>(machine.l2_bytes) / machine.l2_line_bytes;
+  const auto most = static_cast<double>(machine::kMaxLines);
+  const double bytes =
+      key == kL1Bytes ? (most - of_l2) / machine.sms * machine.l1_line_bytes : (most - of_l1s) * machine.l2_line_bytes;
+  if (bytes < limits.high) {
+    const double step = step_of(complete, key);
+    limits.high = std::floor(bytes / step) * step;
+    limits.why = fmt::format("the most lines of all caches together, {}", machine::kMaxLines);
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& amount_keys() {
@@ -169,7 +185,10 @@ Limits limits_of(const Settings& complete, const Parameter& declared, std::uint3
     fitting.at_least_product("registers_per_thread", warp_size);
   }
   if (key == kL1Bytes || key == kL2Bytes) {
-    limits.low = std::max(limits.low, step_of(complete, key));
+    limit_lines(complete, key, limits);
+  }
+  if (std::holds_alternative<std::int64_t>(declared.default_value) && !meaning_beside(key, limits.low).empty()) {
+    limits.low = std::max(limits.low, 0.0) + step_of(complete, key);
   }
   return limits;
 }

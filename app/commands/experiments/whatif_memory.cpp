@@ -139,10 +139,6 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
     common.output.write(report::memory_toml(told, flags));
     return 0;
   }
-  const experiment::Experiment first_row = opened.open();
-  for (const std::string& note : experiment::notes_on(experiment::stage("stream"), first_row)) {
-    console::note("{}", note);
-  }
   note_machine(trace, resolved, experiment::compare_of(opened.settings()), variants.models);
   const experiment::VariantBench bench{
       .open = [&](const Settings& complete) { return opened.open(complete); },
@@ -150,8 +146,10 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
       .asked = asked,
       .progress = opened.progress()};
   const MemoryResult result = experiment::compare_memory(bench, wanted);
-  for (const std::string& note : result.notes) {
-    console::note("{}", note);
+  for (const auto& notes : {experiment::notes_on(experiment::stage("stream"), opened.open()), result.notes}) {
+    for (const std::string& note : notes) {
+      console::note("{}", note);
+    }
   }
 
   const auto history_of = [&](const MemoryRow& row) {

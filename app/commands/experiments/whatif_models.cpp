@@ -85,6 +85,17 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
   }
 }
 
+/// The spec with all parameters; errors have the option's name.
+std::string resolved_at(const std::string& spec, const char* option) {
+  try {
+    return scheduler::SchedulerModels::create(spec).spec;
+  } catch (const Error& error) {
+    ErrorInfo info = error.info();
+    info.where = info.where.empty() ? option : fmt::format("{}: {}", option, info.where);
+    throw Error(error.kind(), info);
+  }
+}
+
 }  // namespace
 
 bool is_bound(const std::string& spec) {
@@ -106,7 +117,7 @@ std::string detailed_model(const ModelFile& file, const std::vector<std::string>
     }
     return scheduler::SchedulerModels::create(*last).spec;
   }
-  const std::string spec = scheduler::SchedulerModels::create(*file.model).spec;
+  const std::string spec = resolved_at(*file.model, file.model_option);
   if (std::find(models.begin(), models.end(), spec) == models.end()) {
     std::vector<std::string> shown;
     for (const std::string& model : models) {

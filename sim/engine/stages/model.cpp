@@ -130,6 +130,7 @@ void check_model(const Experiment& experiment) {
                  place_of(settings.where(kScheduleFileKey), kScheduleFileKey), "'" + file + "'", "scheduler.model",
                  "leave the output model out (time and cache take schedules), or leave the file out"});
   }
+  require_shading_sms(settings);
   require_registers(settings, decisions(settings, *experiment.facts).warp_size);
 }
 

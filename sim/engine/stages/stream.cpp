@@ -180,6 +180,7 @@ void check_stream(const Experiment& experiment) {
   }
   const std::uint32_t warp_size = decisions(settings, *experiment.facts).warp_size;
   require_warps_fit(settings, warp_size);
+  require_shading_sms(settings);
   static_cast<void>(stream_machine(settings));
   static_cast<void>(stream_of(settings, warp_size));
 }

@@ -19,6 +19,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 using CacheScheduleTest = CacheCommand;
 
