@@ -141,9 +141,26 @@ class Comparison {
            std::ranges::count(result_.rows, false, &MemoryRow::bound) > 1;
   }
 
+  /// The key of the row's stream with the number at a value; Usage if it cannot run.
+  [[nodiscard]] Key key_at(const MemoryRow& row, const Quantity& quantity, double value) const {
+    static const Stage kStream = stage("stream");
+    try {
+      Settings asked = chosen(bench_.asked, wanted_.outputs, row);
+      set_numbers(asked, {&quantity, 1}, {&value, 1}, true);
+      const Settings settings = complete(asked, NamedInput::Elsewhere);
+      const Experiment experiment = bench_.open(settings);
+      check_output(kStream, experiment);
+      return experiment.key(kStream);
+    } catch (const Error& error) {
+      ErrorInfo info = error.info();
+      info.where =
+          fmt::format("--break-even, {} = {}{}{}", quantity.key, value, info.where.empty() ? "" : ": ", info.where);
+      throw Error(error.kind(), std::move(info));
+    }
+  }
+
   /// Usage if the ends of the number's range cannot run, or no row's accesses and time depend on the number.
   void check_number(const AskedNumber& asked) {
-    static const Stage kStream = stage("stream");
     const std::vector<AskedNumber> alone = {asked};
     bool read = false;
     for (const MemoryRow& row : result_.rows) {
@@ -153,12 +170,7 @@ class Comparison {
       const Settings now = settings_of(bench_.asked, wanted_.outputs, row);
       for (const Quantity& quantity : numbers_of(now, facts_, alone)) {
         for (const double value : {quantity.low, quantity.high}) {
-          Settings at = chosen(bench_.asked, wanted_.outputs, row);
-          set_numbers(at, {&quantity, 1}, {&value, 1}, true);
-          const Settings complete_at = complete(at, NamedInput::Elsewhere);
-          const Experiment experiment = bench_.open(complete_at);
-          check_output(kStream, experiment);
-          read = read || experiment.key(kStream) != bench_.open(now).key(kStream);
+          read = read || key_at(row, quantity, value) != bench_.open(now).key(stage("stream"));
         }
         if (const std::string note = range_note(quantity, asked);
             !note.empty() && std::ranges::find(result_.notes, note) == result_.notes.end()) {
