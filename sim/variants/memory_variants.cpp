@@ -170,7 +170,8 @@ class Comparison {
       const Settings now = settings_of(bench_.asked, wanted_.outputs, row);
       for (const Quantity& quantity : numbers_of(now, facts_, alone)) {
         for (const double value : {quantity.low, quantity.high}) {
-          read = read || key_at(row, quantity, value) != bench_.open(now).key(stage("stream"));
+          const Key at = key_at(row, quantity, value);
+          read = read || at != bench_.open(now).key(stage("stream"));
         }
         if (const std::string note = range_note(quantity, asked);
             !note.empty() && std::ranges::find(result_.notes, note) == result_.notes.end()) {
