@@ -172,8 +172,9 @@ TEST_F(ScheduleFile, SpreadIsOfUnits) {
   ScheduleParts made = parts();
   made.numbers["spread"] = 1;
   EXPECT_TRUE(read(made).schedule.spread);
-  EXPECT_THAT(refused(played_parts(), [](ScheduleParts& changed) { changed.numbers["spread"] = 1; }),
-              AllOf(HasSubstr("the attribute 'spread' is of units"), HasSubstr("placement 'warps'"), HasSubstr("Fix: ")));
+  EXPECT_THAT(
+      refused(played_parts(), [](ScheduleParts& changed) { changed.numbers["spread"] = 1; }),
+      AllOf(HasSubstr("the attribute 'spread' is of units"), HasSubstr("placement 'warps'"), HasSubstr("Fix: ")));
 }
 
 TEST_F(ScheduleFile, AttributesOfOtherTypes) {
@@ -207,8 +208,9 @@ TEST_F(ScheduleFile, ColumnsOfOtherShapes) {
                   AllOf(HasSubstr("too many rows"), HasSubstr(std::string("/") + name), HasSubstr("Fix: ")));
     }
   }
-  EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.types["warps/round"] = H5T_STD_U32BE; }),
-              HasSubstr("found 32-bit unsigned integers, big-endian; expected 32-bit unsigned integers, little-endian"));
+  EXPECT_THAT(
+      refused(parts(), [&](ScheduleParts& made) { made.types["warps/round"] = H5T_STD_U32BE; }),
+      HasSubstr("found 32-bit unsigned integers, big-endian; expected 32-bit unsigned integers, little-endian"));
   EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.types["places/state"] = H5T_STD_I8LE; }),
               HasSubstr("/places/state: the dataset has another type (found 8-bit signed integers; expected 8-bit "
                         "unsigned integers)"));
