@@ -229,20 +229,41 @@ std::vector<StageForecast> forecast_stages(const Experiment& experiment, const K
   return all;
 }
 
-/// Throws if the output, or a stage that it needs, cannot work with the settings.
-void check_inputs(Stage output, const Experiment& experiment) {
+/// The output and the stages that it needs, in the order in which they work.
+std::vector<Stage> stages_of(Stage output, const Experiment& experiment) {
   const StageMask needed = bit(output) | inputs_of(output, [&](const std::string& key) {
                              return is_switched_on(*experiment.settings, key);
                            });
+  std::vector<Stage> stages;
   for (std::size_t i = 0; i < stage_count(); ++i) {
-    const auto check = code(static_cast<Stage>(i)).check;
-    if ((needed & bit(static_cast<Stage>(i))) != 0 && check != nullptr) {
+    if ((needed & bit(static_cast<Stage>(i))) != 0) {
+      stages.push_back(static_cast<Stage>(i));
+    }
+  }
+  return stages;
+}
+
+}  // namespace
+
+void check_output(Stage output, const Experiment& experiment) {
+  for (const Stage stage : stages_of(output, experiment)) {
+    if (const auto check = code(stage).check; check != nullptr) {
       check(experiment);
     }
   }
 }
 
-}  // namespace
+std::vector<std::string> notes_on(Stage output, const Experiment& experiment) {
+  std::vector<std::string> notes;
+  for (const Stage stage : stages_of(output, experiment)) {
+    if (const auto of_stage = code(stage).notes; of_stage != nullptr) {
+      for (std::string& note : of_stage(experiment)) {
+        notes.push_back(std::move(note));
+      }
+    }
+  }
+  return notes;
+}
 
 std::uint64_t memory_of(std::span<const StageForecast> stages) {
   std::uint64_t bytes = 0;
@@ -298,8 +319,21 @@ class Evaluator::Impl {
   void check(const Settings& complete) {
     const Experiment experiment = known(complete, catalogue_.facts(complete));
     for (const Stage stage : wanted_stages(complete)) {
-      check_inputs(stage, experiment);
+      check_output(stage, experiment);
     }
+  }
+
+  std::vector<std::string> notes(const Settings& complete) {
+    const Experiment experiment = known(complete, catalogue_.facts(complete));
+    std::vector<std::string> notes;
+    for (const Stage stage : wanted_stages(complete)) {
+      for (std::string& note : notes_on(stage, experiment)) {
+        if (std::ranges::find(notes, note) == notes.end()) {
+          notes.push_back(std::move(note));
+        }
+      }
+    }
+    return notes;
   }
 
   void limit_memory(std::uint64_t bytes) {
@@ -353,7 +387,7 @@ class Evaluator::Impl {
     outcome.trace_hash = asked.experiment.facts->hash;
     outcome.configuration = *configuration_text(kept_, asked.experiment);
     for (const Stage stage : wanted_stages(settings)) {
-      check_inputs(stage, asked.experiment);
+      check_output(stage, asked.experiment);
       asked.leaves.push_back(leaves.want(stage, numbers_key(stage, asked.experiment), number));
     }
   }
@@ -424,6 +458,10 @@ Workbench Evaluator::workbench(Accelerator* accelerator, Progress* progress) {
 
 void Evaluator::check(const Settings& complete) {
   impl_->check(complete);
+}
+
+std::vector<std::string> Evaluator::notes(const Settings& complete) {
+  return impl_->notes(complete);
 }
 
 void Evaluator::limit_memory(std::uint64_t bytes) {

@@ -57,6 +57,11 @@ struct StageForecast {
 /// Memory of one experiment: all its stages together.
 [[nodiscard]] std::uint64_t memory_of(std::span<const StageForecast> stages);
 
+/// Throws Usage if the output, or a stage that it needs, cannot work with the settings.
+void check_output(Stage output, const Experiment& experiment);
+/// Sentences about what may surprise in the output, of it and of the stages that it needs.
+[[nodiscard]] std::vector<std::string> notes_on(Stage output, const Experiment& experiment);
+
 class Evaluator {
  public:
   explicit Evaluator(const EvaluatorOptions& options);
@@ -75,6 +80,9 @@ class Evaluator {
   /// Throws the error that `evaluate` would report before it computes anything: settings that contradict each other or
   /// the input, files that cannot be read.
   void check(const Settings& complete);
+
+  /// notes_on of all outputs, each note once.
+  [[nodiscard]] std::vector<std::string> notes(const Settings& complete);
 
   /// For commands that show more than metrics: an experiment on a loaded trace, for a workbench and the functions of
   /// the stages' headers. `complete` must outlive it.

@@ -36,6 +36,8 @@ struct StageCode {
   bool (*uses_key)(const Settings&, std::string_view key) = nullptr;
   /// Throws Usage for settings with which the stage cannot work; called before any stage works.
   void (*check)(const Experiment&) = nullptr;
+  /// What may surprise in the answer to legal settings: sentences. Null: nothing.
+  std::vector<std::string> (*notes)(const Experiment&) = nullptr;
 };
 
 [[nodiscard]] inline const StageCode& code(Stage stage) {

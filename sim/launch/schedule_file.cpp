@@ -13,6 +13,7 @@
 #include "capture/trace/file/file_descriptor.hpp"
 #include "capture/trace/file/hdf5_handle.hpp"
 #include "capture/trace/file/hdf5_read.hpp"
+#include "capture/trace/file/hdf5_type.hpp"
 #include "capture/trace/file/storage.hpp"
 #include "capture/trace/reading/column_loader.hpp"
 
@@ -129,6 +130,10 @@ class Reader {
            fmt::format("{} or {}", kPlacedByUnits, kPlacedByWarps));
     }
     by_warps_ = placement == kPlacedByWarps;
+    if (by_warps_ && result_.schedule.spread) {
+      fail(kRoot, "the attribute 'spread' is of units, and warps have their SMs", "spread 1 with placement 'warps'",
+           "spread 0 or none, or placement 'units'");
+    }
     result_.model = fmt::format("file:path={}", source_.name());
   }
 
@@ -137,14 +142,14 @@ class Reader {
   [[nodiscard]] std::uint64_t rows_of(const Handle& dataset, const std::string& where) const {
     const Handle type(H5Dget_type(dataset.get()));
     if (H5Tequal(type.get(), type_of(T{})) <= 0) {
-      fail(where, "the dataset has another type", fmt::format("{} bytes a row", H5Tget_size(type.get())),
-           fmt::format("{}-bit unsigned integers, little-endian", 8 * sizeof(T)));
+      fail(where, "the dataset has another type", trace::hdf5::type_text(type.get()),
+           trace::hdf5::type_text(type_of(T{})));
     }
     const Handle space(H5Dget_space(dataset.get()));
     hsize_t rows = 0;
     if (H5Sget_simple_extent_type(space.get()) != H5S_SIMPLE || H5Sget_simple_extent_ndims(space.get()) != 1 ||
         H5Sget_simple_extent_dims(space.get(), &rows, nullptr) != 1) {
-      fail(where, "the dataset has another shape", "", "one dimension");
+      fail(where, "the dataset has another shape", trace::hdf5::shape_text(space.get()), "one dimension");
     }
     return rows;
   }

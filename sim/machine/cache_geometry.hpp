@@ -4,10 +4,15 @@
 // sim/memory/caches/cache_model.hpp), with the machine and the cache.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/machine/machine.hpp"
 #include "sim/memory/caches/cache_model.hpp"
 
 namespace rayreplay::machine {
+
+/// Of all L1s and the L2 together, in an interleaving, which keeps a tag of each.
+inline constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 28U;
 
 [[nodiscard]] memory::CacheGeometry l1_geometry(const Machine& machine);
 [[nodiscard]] memory::CacheGeometry l2_geometry(const Machine& machine);

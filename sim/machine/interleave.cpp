@@ -13,7 +13,6 @@
 namespace rayreplay::machine {
 namespace {
 
-constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 28U;
 constexpr std::uint32_t kMaxLatencyCycles = 1'000'000;  // the limit of a machine file
 
 [[noreturn]] void wrong(const std::string& what, std::string found, std::string expected) {

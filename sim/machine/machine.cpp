@@ -11,6 +11,7 @@
 #include "base/input_file.hpp"
 #include "base/parameters.hpp"
 #include "base/toml.hpp"
+#include "sim/machine/latency_order.hpp"
 #include "sim/machine/machine_fields.hpp"
 #include "sim/machine/shipped.hpp"
 #include "sim/machine/toml_quote.hpp"
@@ -28,12 +29,15 @@ constexpr std::array kFields = {
     MachineField{"warp_size", &Machine::warp_size, 1, scheduler::kMaxWarpSize, "threads",
                  "Threads of a warp on this GPU: the warp size where neither warp_size nor the trace gives one"},
     MachineField{"resident_warps", &Machine::resident_warps, 1, 1024, "warps",
-                 "Maximum number of warps that an SM holds at a time"},
-    MachineField{"registers", &Machine::registers, 1, 1 << 24, "registers", "32-bit registers of an SM"},
+                 "Maximum number of warps that an SM holds at a time; registers may allow fewer"},
+    MachineField{"registers", &Machine::registers, 1, 1 << 24, "registers",
+                 "32-bit registers of an SM: room for at least one warp (warp size times registers_per_thread)"},
     MachineField{"issue_per_cycle", &Machine::issue_per_cycle, 1e-3, 1e3, "instructions",
                  "Warp instructions that an SM starts per cycle"},
-    MachineField{"issue_partitions", &Machine::issue_partitions, 1, kMaxIssuePartitions, "partitions",
-                 "Partitions of an SM, each with its part of the issue slots and of the warps"},
+    MachineField{
+        "issue_partitions", &Machine::issue_partitions, 1, kMaxIssuePartitions, "partitions",
+        "Partitions of an SM, each with its part of the issue slots and of the warps; more than resident warps: some "
+        "idle"},
     MachineField{"clock_mhz", &Machine::clock_mhz, 1, 1e5, "MHz", "Clock under load"},
     MachineField{"rt_steps_per_cycle", &Machine::rt_steps_per_cycle, 1e-3, 1e3, "visits",
                  "Node and leaf visits that an SM's ray-tracing unit starts per cycle, over all lanes"},
@@ -64,9 +68,10 @@ constexpr std::array kFields = {
                  "Sector size of that L2: what a miss fetches from DRAM"},
     MachineField{"l2_ways", &Machine::l2_ways, 0, 1 << 20, "ways", "Ways of that L2; 0: fully associative"},
     MachineField{"l1_latency_cycles", &Machine::l1_latency_cycles, 1, 1e6, "cycles",
-                 "Cycles from issue to data on an idle machine: a load that hits the L1"},
+                 "Cycles from issue to data on an idle machine: a load that hits the L1; at most l2_latency_cycles"},
     MachineField{"l2_latency_cycles", &Machine::l2_latency_cycles, 1, 1e6, "cycles",
-                 "Cycles from issue to data on an idle machine: a load that misses the L1 and hits the L2"},
+                 "Cycles from issue to data on an idle machine: a load that misses the L1 and hits the L2; at most "
+                 "dram_latency_cycles"},
     MachineField{"dram_latency_cycles", &Machine::dram_latency_cycles, 1, 1e6, "cycles",
                  "Cycles from issue to data on an idle machine: a load that misses both caches"},
     MachineField{"outstanding_misses", &Machine::outstanding_misses, 1, 1 << 20, "transactions",
@@ -211,6 +216,15 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
     throw Error(ErrorKind::Usage,
                 {"only one of the rates of the ray-tracing unit is given", node ? table.place(*node) : source,
                  fmt::format("only {}", given), "rt_boxes_per_cycle and rt_triangles_per_cycle, or none of them", ""});
+  }
+  if (const auto fault = latency_fault({.has_l1 = machine.l1_bytes > 0,
+                                        .has_l2 = machine.l2_bytes > 0,
+                                        .l1 = machine.l1_latency_cycles,
+                                        .l2 = machine.l2_latency_cycles,
+                                        .dram = machine.dram_latency_cycles})) {
+    const toml::node* node = document.get(fault->farther);
+    node = node == nullptr ? document.get(fault->nearer) : node;
+    throw Error(ErrorKind::Usage, error_of(*fault, "", node ? table.place(*node) : source));
   }
   return machine;
 }

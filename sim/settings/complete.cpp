@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/machine/latency_order.hpp"
 #include "sim/settings/defaults.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/settings.hpp"
@@ -190,6 +191,28 @@ void check_withheld(Values& values, const Values& given) {
   withheld.value = sms - 1;
 }
 
+void check_latencies(const Values& values) {
+  const auto number = [&values](const char* key) { return std::get<std::int64_t>(values.find(key)->second.value); };
+  const auto cycles = [&](const char* key) { return static_cast<std::uint32_t>(number(key)); };
+  const auto fault = machine::latency_fault({.has_l1 = number("machine.l1_bytes") > 0,
+                                             .has_l2 = number("machine.l2_bytes") > 0,
+                                             .l1 = cycles("machine.l1_latency_cycles"),
+                                             .l2 = cycles("machine.l2_latency_cycles"),
+                                             .dram = cycles("machine.dram_latency_cycles")});
+  if (!fault) {
+    return;
+  }
+  constexpr const char* kPrefix = "machine.";
+  std::string places;
+  for (const std::string_view one : {fault->nearer, fault->farther}) {
+    const std::string key = kPrefix + std::string(one);
+    if (const std::string& where = values.find(key)->second.where; !where.empty()) {
+      places += (places.empty() ? "" : "; ") + place_of(where, key);
+    }
+  }
+  throw Error(ErrorKind::Usage, machine::error_of(*fault, kPrefix, std::move(places)));
+}
+
 void check_unit_rates(const Values& values) {
   constexpr const char* kBoxes = "machine.rt_boxes_per_cycle";
   constexpr const char* kTriangles = "machine.rt_triangles_per_cycle";
@@ -230,6 +253,7 @@ Settings complete(const Settings& settings, NamedInput input) {
   Completer::inherit(values, given);
   check_withheld(values, given);
   check_unit_rates(values);
+  check_latencies(values);
   check_steps(values, given);
   for (const ExperimentParameter* parameter : specs) {
     complete_spec(*parameter, given, values.find(parameter->declared.name)->second);

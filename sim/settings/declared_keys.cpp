@@ -293,7 +293,7 @@ void add_stream(List& list) {
             "Which of an SM's ready warps issues next")
       .flag("--warp-scheduler", kMachines);
   list.whole("schedule.resident_warps", 0, "warps", 0, kMaxResident, kRegroup | kStream,
-             "Warps of an SM at once; 0: the machine's, by registers")
+             "Warps of an SM at once, at most machine.resident_warps; 0: the machine's, by registers")
       .flag("--resident-warps", kMachines);
   list.whole("schedule.compute_cycles", 0, "cycles", 0, kMaxComputeCycles, kStream,
              "Cycles that a warp computes between two of its accesses")

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/list_items.hpp"
 #include "base/parameters.hpp"
@@ -18,16 +20,14 @@
 #include "sim/comparison/ranges.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/settings/machine_settings.hpp"
+#include "sim/variants/number_rules.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
-constexpr std::string_view kHit = "shader_costs.closest-hit";
 constexpr const char* kSchedulerModel = "scheduler.model";
-constexpr std::string_view kOfModel = "scheduler.model:";
+constexpr const char* kOption = "--break-even";
 constexpr std::string_view kOfMachine = "machine.";
-constexpr std::string_view kL1 = "machine.l1_bytes";
-constexpr std::string_view kL2 = "machine.l2_bytes";
 constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
 /// Parameters of scheduler models for the state that a thread keeps across a call.
 constexpr std::array<std::string_view, 3> kLive = {"live_state", "state", "stack_bytes"};
@@ -37,9 +37,13 @@ constexpr std::string_view kWithheld = "machine.withheld_sms";
 constexpr std::string_view kReorder = "machine.reorder_cycles";
 constexpr std::string_view kTests = "machine.rt_test_latency_cycles";
 
-[[noreturn]] void refuse(std::string what, std::string_view key, std::string expected, std::string fix = "") {
+[[noreturn]] void refuse(std::string what, std::string_view found, std::string expected, std::string fix = "") {
   throw Error(ErrorKind::Usage,
-              {std::move(what), "--break-even", fmt::format("'{}'", key), std::move(expected), std::move(fix)});
+              {std::move(what), kOption, fmt::format("'{}'", found), std::move(expected), std::move(fix)});
+}
+
+[[noreturn]] void refuse_key(std::string what, std::string_view key) {
+  refuse(std::move(what), key, amount_keys_text(), "rayreplay list keys has their meanings");
 }
 
 /// The row's parameter of its scheduler model, as text; "": it has none of the name.
@@ -53,7 +57,7 @@ double number_in(const std::string& text, std::string_view key) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    refuse("the key is not a number", key, "a key with a number", "see rayreplay list keys");
+    refuse_key("the key is not a number", key);
   }
   return value;
 }
@@ -69,23 +73,13 @@ double bound_in(const std::string& text, const std::string& item, const std::str
   return value;
 }
 
-/// Lowest and highest value of the key.
-struct Limits {
-  double low = 0, high = 0;
-};
-
-Limits limits_of(const Parameter& declared) {
-  return {std::isfinite(declared.minimum) ? declared.minimum : -kMaxExact,
-          std::isfinite(declared.maximum) ? declared.maximum : kMaxExact};
-}
-
 struct Found {
   Quantity quantity{};
   Limits limits{};
 };
 
 Found of_model(const Settings& complete, const std::string& key) {
-  const std::string name = key.substr(kOfModel.size());
+  const std::string name = key.substr(kModelParameter.size());
   const std::string text = parameter_of(complete, name);
   const auto declared =
       scheduler::SchedulerModels::describe(parse_spec(complete.text(kSchedulerModel)).name).parameters;
@@ -103,27 +97,26 @@ Found of_model(const Settings& complete, const std::string& key) {
           limits_of(*own)};
 }
 
-/// Bytes of a set of the machine's cache.
-double set_bytes(const Settings& complete, std::string_view key) {
-  const machine::Machine machine = stream_machine(complete);
-  const std::uint32_t line = key == kL1 ? machine.l1_line_bytes : machine.l2_line_bytes;
-  const std::uint32_t ways = key == kL1 ? machine.l1_ways : machine.l2_ways;
-  return static_cast<double>(line) * std::max(ways, 1U);
-}
-
-Found of_key(const Settings& complete, const std::string& key) {
+Found of_key(const Settings& complete, const NumberFacts& facts, const std::string& key) {
   const ExperimentParameter* parameter = find_parameter(key);
   if (parameter == nullptr) {
-    unknown_key(key, "--break-even");
+    unknown_key(key, kOption);
+  }
+  if (key.starts_with("shader_costs.")) {
+    refuse("of the costs of calls, only that of closest-hit calls is varied", key, std::string(kHitCost));
   }
   const Parameter& declared = parameter->declared;
   const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
-  if (parameter->is_open || !(whole || std::holds_alternative<double>(declared.default_value))) {
-    refuse("the key is not a number", key, "a key with a number", "see rayreplay list keys");
+  if (key != declared.name || parameter->is_open ||
+      !(whole || std::holds_alternative<double>(declared.default_value))) {
+    refuse_key("the key is not a number", key);
   }
   static const StageMask kRead = bit(stage("stream")) | inputs_of(stage("stream"));
   if (!is_read(*parameter, kRead)) {
-    refuse("memory time does not depend on the key", key, "a key that the stage stream, or one that it takes, reads");
+    refuse_key("memory time does not depend on the key", key);
+  }
+  if (std::ranges::find(amount_keys(), key) == amount_keys().end()) {
+    refuse_key("the key is a choice that must fit other keys, not an amount to vary", key);
   }
   const bool of_machine = key.starts_with(kOfMachine);
   const machine::Origin origin = of_machine ? machine_of(complete).origin(key.substr(kOfMachine.size()))
@@ -135,12 +128,12 @@ Found of_key(const Settings& complete, const std::string& key) {
            .origin = origin,
            .value = whole ? static_cast<double>(complete.integer(key)) : complete.real(key),
            .whole = whole,
-           .step = key == kL1 || key == kL2 ? set_bytes(complete, key) : 1},
-          key == kWithheld ? Limits{0, static_cast<double>(machine_of(complete).sms) - 1} : limits_of(declared)};
+           .step = step_of(complete, key)},
+          limits_of(complete, declared, facts.warp_size)};
 }
 
 Found find(const Settings& complete, const NumberFacts& facts, const std::string& key) {
-  if (key == kHit) {
+  if (key == kHitCost) {
     constexpr double kMost = 1e6;  // instructions, as a file of costs allows
     return {{.kind = QuantityKind::Call,
              .key = key,
@@ -149,18 +142,46 @@ Found find(const Settings& complete, const NumberFacts& facts, const std::string
              .value = facts.hit_cost},
             {0, facts.hit_cost > 0 ? kMost : 0}};
   }
-  return key.starts_with(kOfModel) ? of_model(complete, key) : of_key(complete, key);
+  return key.starts_with(kModelParameter) ? of_model(complete, key) : of_key(complete, facts, key);
+}
+
+std::string text_of(const AskedNumber& asked) {
+  return asked.range ? fmt::format("{}={}..{}", asked.key, asked.range->first, asked.range->second) : asked.key;
+}
+
+[[noreturn]] void refuse_range(const AskedNumber& asked, std::string expected, std::string fix = "") {
+  refuse("the range of the key does not fit", text_of(asked), std::move(expected), std::move(fix));
+}
+
+void set_asked(Found& found, const AskedNumber& asked) {
+  Quantity& quantity = found.quantity;
+  const auto [low, high] = *asked.range;
+  if (!(low <= high)) {
+    refuse_range(asked, "LOW..HIGH with LOW below HIGH");
+  }
+  if (const std::string_view meaning = meaning_beside(asked.key, low); !meaning.empty()) {
+    refuse_range(asked, fmt::format("no value that is no amount: {} means '{}'", low, meaning),
+                 "begin the range with the least amount");
+  }
+  const Limits& limits = found.limits;
+  if (!(limits.low <= low && high <= limits.high)) {
+    refuse_range(asked, fmt::format("values from {} to {}{}", limits.low, limits.high,
+                                    limits.why.empty() ? "" : ", by " + limits.why));
+  }
+  if (!(low <= quantity.value && quantity.value <= high)) {
+    refuse_range(asked, fmt::format("a range around {}, the present value", quantity.value));
+  }
+  if (quantity.whole && quantity.step == 1 && (low != std::floor(low) || high != std::floor(high))) {
+    refuse_range(asked, "whole numbers");
+  }
+  quantity.low = low;
+  quantity.high = high;
 }
 
 void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& machine) {
   Quantity& quantity = found.quantity;
   if (asked.range) {
-    std::tie(quantity.low, quantity.high) = *asked.range;
-    if (!(quantity.low <= quantity.value && quantity.value <= quantity.high && found.limits.low <= quantity.low &&
-          quantity.high <= found.limits.high)) {
-      refuse("the range of the key does not fit", fmt::format("{}={}..{}", asked.key, quantity.low, quantity.high),
-             fmt::format("a range around {}, within {} and {}", quantity.value, found.limits.low, found.limits.high));
-    }
+    set_asked(found, asked);
   } else {
     if (quantity.key == kTests) {
       set_range_of_tests(quantity, machine);
@@ -176,18 +197,42 @@ void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& 
   }
   if (quantity.whole) {
     const double step = quantity.step;
-    // 0 often means "no limit" or "the default".
-    const double least = quantity.key == kWithheld ? 0 : 1;
+    const double least = asked.range || quantity.key == kWithheld ? 0 : 1;
     quantity.low = std::min(quantity.value, std::max(least, std::ceil(quantity.low / step)) * step);
     quantity.high = std::max(quantity.value, std::floor(quantity.high / step) * step);
   }
+  if (asked.range && !quantity.varied()) {
+    refuse_range(asked, quantity.step == 1 ? fmt::format("another value beside {}, the present one", quantity.value)
+                                           : fmt::format("another multiple of {} beside {}, the present value",
+                                                         quantity.step, quantity.value));
+  }
+}
+
+/// Why the number, as it is now, cannot be varied; nothing: it can.
+struct Hindrance {
+  std::string what, expected, fix;
+};
+std::optional<Hindrance> hindrance(const Quantity& quantity, const AskedNumber& asked) {
+  if (quantity.key == kHitCost) {
+    return quantity.value > 0 ? std::nullopt
+                              : std::optional<Hindrance>({"closest-hit calls cost nothing, or the launch makes none",
+                                                          "a launch with closest-hit calls", ""});
+  }
+  if (const std::string_view meaning = meaning_beside(quantity.key, quantity.value); !meaning.empty()) {
+    return Hindrance{fmt::format("the key has no amount now: {} means '{}'", quantity.value, meaning),
+                     "a key with an amount", "set the key to an amount first, or leave it out"};
+  }
+  if (quantity.value == 0 && !asked.range && quantity.key != kReorder) {
+    return Hindrance{"the key is 0, so that it has no range", "KEY=LOW..HIGH", ""};
+  }
+  return std::nullopt;
 }
 
 std::vector<AskedNumber> usual_numbers(const Settings& complete) {
-  std::vector<AskedNumber> usual = {{std::string(kHit)}};
+  std::vector<AskedNumber> usual = {{std::string(kHitCost)}};
   for (const std::string_view name : kLive) {
     if (!parameter_of(complete, name).empty()) {
-      usual.push_back({std::string(kOfModel) + std::string(name)});
+      usual.push_back({std::string(kModelParameter) + std::string(name)});
     }
   }
   usual.push_back({std::string(kLatency)});
@@ -198,7 +243,7 @@ std::vector<AskedNumber> usual_numbers(const Settings& complete) {
       usual.push_back({std::string(key)});
     }
   }
-  for (const std::string_view key : {kL1, kL2, kBandwidth}) {
+  for (const std::string_view key : {kL1Bytes, kL2Bytes, kBandwidth}) {
     usual.push_back({std::string(key)});
   }
   return usual;
@@ -206,9 +251,15 @@ std::vector<AskedNumber> usual_numbers(const Settings& complete) {
 
 }  // namespace
 
-std::vector<AskedNumber> parse_numbers(std::string_view list, const std::string& option) {
+std::vector<AskedNumber> parse_numbers(std::span<const std::string> lists, const std::string& option) {
   std::vector<AskedNumber> numbers;
-  for (const std::string& item : list_items(list, ',')) {
+  std::vector<std::string> items;
+  for (const std::string& list : lists) {
+    for (std::string& item : list_items(list, ',')) {
+      items.push_back(std::move(item));
+    }
+  }
+  for (const std::string& item : items) {
     const auto equals = item.find('=');
     AskedNumber one{item.substr(0, equals)};
     if (equals != std::string::npos) {
@@ -222,23 +273,25 @@ std::vector<AskedNumber> parse_numbers(std::string_view list, const std::string&
           std::pair{bound_in(text.substr(0, dots), item, option), bound_in(text.substr(dots + 2), item, option)};
     }
     if (one.key.empty()) {
+      throw Error(ErrorKind::Usage, {"a key is missing", option, fmt::format("'{}'", fmt::join(lists, "', '")),
+                                     "KEY or KEY=LOW..HIGH, between commas", ""});
+    }
+    if (std::ranges::find(numbers, one.key, &AskedNumber::key) != numbers.end()) {
       throw Error(ErrorKind::Usage,
-                  {"a key is missing", option, fmt::format("'{}'", list), "KEY or KEY=LOW..HIGH, between commas", ""});
+                  {"a key is named twice", option, fmt::format("'{}'", one.key), "each key once", "leave one out"});
     }
     numbers.push_back(std::move(one));
   }
   return numbers;
 }
 
-void check_numbers(std::span<const Settings> rows, const std::vector<AskedNumber>& asked) {
+void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, const std::vector<AskedNumber>& asked) {
   for (const AskedNumber& one : asked) {
-    if (one.key == kHit) {
-      continue;  // what it costs now, the launch says
+    bool found = false;
+    for (const Settings& row : rows) {
+      found = !numbers_of(row, facts, {one}).empty() || found;
     }
-    if (!one.key.starts_with(kOfModel)) {
-      static_cast<void>(numbers_of(rows.front(), {}, {one}));
-    } else if (std::ranges::none_of(
-                   rows, [&](const Settings& row) { return !of_model(row, one.key).quantity.key.empty(); })) {
+    if (!found) {
       refuse("no scheduler model of the rows has the parameter", one.key, "a parameter of a model",
              "see rayreplay describe, with the model's name");
     }
@@ -250,28 +303,62 @@ std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& fa
   std::vector<Quantity> numbers;
   for (const AskedNumber& one : asked.empty() ? usual_numbers(complete) : asked) {
     Found found = find(complete, facts, one.key);
-    const bool has_value = found.quantity.value > 0 || one.key == kReorder;
-    if (!has_value && !(one.range && !found.quantity.key.empty())) {
-      if (!asked.empty() && one.key != kHit && !one.key.starts_with(kOfModel)) {
-        refuse("the key is 0, so that it has no range", one.key, "KEY=LOW..HIGH");
+    if (found.quantity.key.empty()) {
+      continue;  // the row's scheduler model does not have it
+    }
+    if (const auto reason = hindrance(found.quantity, one)) {
+      if (asked.empty()) {
+        continue;
       }
-      continue;  // this row, or this launch, does not have it
+      refuse(reason->what, text_of(one), reason->expected, reason->fix);
     }
     set_limits(found, one, machine_of(complete));
-    const std::string_view name = one.key == kHit ? "a closest-hit call" : name_of_number(one.key);
+    const std::string_view name = one.key == kHitCost ? "a closest-hit call" : name_of_number(one.key);
     found.quantity.name = name.empty() ? one.key : name;
     numbers.push_back(std::move(found.quantity));
   }
   return numbers;
 }
 
-void set_number(Settings& asked, const Quantity& quantity, double value) {
-  if (quantity.kind == QuantityKind::Call) {
-    asked.set(quantity.key, fmt::format("{}", value), "");
-  } else if (quantity.whole) {
-    asked.set(quantity.key, static_cast<std::int64_t>(std::llround(value)), "");
-  } else {
-    asked.set(quantity.key, value, "");
+std::string range_note(const Quantity& quantity, const AskedNumber& asked) {
+  if (!asked.range || (quantity.low == asked.range->first && quantity.high == asked.range->second)) {
+    return "";
+  }
+  const auto text = [](double value) { return with_separators(static_cast<std::uint64_t>(std::llround(value))); };
+  return fmt::format("{}: multiples of {} {}, so {} to {} in place of {}..{}", quantity.key, text(quantity.step),
+                     quantity.unit, text(quantity.low), text(quantity.high), asked.range->first, asked.range->second);
+}
+
+void set_numbers(Settings& asked, std::span<const Quantity> quantities, std::span<const double> values, bool of_model) {
+  std::vector<double> used(values.begin(), values.end());
+  const auto place_of_key = [&](std::string_view key) -> double* {
+    const auto found = std::ranges::find(quantities, key, &Quantity::key);
+    return found == quantities.end() ? nullptr : &used[static_cast<std::size_t>(found - quantities.begin())];
+  };
+  const double* nearer = nullptr;
+  for (const std::string_view key :
+       {"machine.l1_latency_cycles", "machine.l2_latency_cycles", "machine.dram_latency_cycles"}) {
+    if (double* const latency = place_of_key(key)) {
+      *latency = nearer == nullptr ? *latency : std::max(*latency, *nearer);
+      nearer = latency;
+    }
+  }
+  double* const withheld = place_of_key(kWithheld);
+  if (const double* const sms = place_of_key("machine.sms"); sms != nullptr && withheld != nullptr) {
+    *withheld = std::min(*withheld, *sms - 1);
+  }
+  for (std::size_t i = 0; i < quantities.size(); ++i) {
+    const Quantity& quantity = quantities[i];
+    if (used[i] == quantity.value || (quantity.kind == QuantityKind::Parameter && !of_model)) {
+      continue;
+    }
+    if (quantity.kind == QuantityKind::Call) {
+      asked.set(quantity.key, fmt::format("{}", used[i]), "");
+    } else if (quantity.whole) {
+      asked.set(quantity.key, static_cast<std::int64_t>(std::llround(used[i])), "");
+    } else {
+      asked.set(quantity.key, used[i], "");
+    }
   }
 }
 

@@ -1,14 +1,17 @@
 // The numbers whose break-even in memory time is searched for.
 //
-// Contract: a number is a key of an experiment with a numeric value. The usual ones: the cost of closest-hit calls, the
-// live state of the row's scheduler model, the latency of an instruction, assumed rates, latencies and limits of the
-// machine, the sizes of L1 and L2, the bandwidth of DRAM; those that a row does not have are left out. A number's range
-// is the one that was asked for. Without it, an assumed number has its plausible range (sim/comparison/ranges.hpp); any
-// other, and one without such a range, a quarter to four times its value. Ranges are cut to the key's limits. Sizes of
-// caches are whole sets. Errors: Usage for keys that are no numbers, that no stage of memory time reads, or whose value
-// is 0 if no range was asked for; for ranges that do not contain the value, or exceed the key's limits.
+// Contract: a number is a key of an experiment that is an amount (number_rules.hpp). The usual ones: the cost of
+// closest-hit calls, the live state of the row's scheduler model, the latency of an instruction, assumed rates,
+// latencies and limits of the machine, the sizes of L1 and L2, the bandwidth of DRAM; those that a row does not have
+// are left out. A number's range is the one that was asked for. Without it, an assumed number has its plausible range
+// (sim/comparison/ranges.hpp); any other, and one without such a range, a quarter to four times its value. These are
+// cut to the number's limits. The ends of all ranges are moved inwards to whole steps (sets of a cache, words). Errors:
+// Usage for keys that are no amounts or named twice, that a row has no amount of now (0 for "no limit"), or whose value
+// is 0 if no range was asked for; for ranges that do not contain the value, have no other, hold values that are no
+// amounts, or exceed the limits.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,24 +29,31 @@ struct AskedNumber {
   std::optional<std::pair<double, double>> range{};
 };
 
-/// Items "KEY" and "KEY=LOW..HIGH" between commas.
-[[nodiscard]] std::vector<AskedNumber> parse_numbers(std::string_view list, const std::string& option);
-
-/// Throws the errors that `numbers_of` has for the keys of `asked`, before anything is computed; and Usage for a
-/// parameter of scheduler models that no row's model has. `rows`: their complete settings.
-void check_numbers(std::span<const Settings> rows, const std::vector<AskedNumber>& asked);
+/// Items "KEY" and "KEY=LOW..HIGH" between commas, of several lists.
+[[nodiscard]] std::vector<AskedNumber> parse_numbers(std::span<const std::string> lists, const std::string& option);
 
 /// Facts of the launch about its numbers, beside its settings.
 struct NumberFacts {
   double hit_cost = 0;  ///< instructions of a closest-hit call, mean; 0: there is none
   machine::Origin hit_origin = machine::Origin::Assumed;
+  std::uint32_t warp_size = 0;
 };
+
+/// Throws the errors that `numbers_of` has for the keys of `asked`, before anything is computed; and Usage for a
+/// parameter of scheduler models that no row's model has. `rows`: their complete settings.
+void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, const std::vector<AskedNumber>& asked);
 
 /// `complete`: the row's settings.
 [[nodiscard]] std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& facts,
                                                const std::vector<AskedNumber>& asked);
 
-/// Sets the number in settings that are not completed.
-void set_number(Settings& asked, const Quantity& quantity, double value);
+/// "machine.l1_bytes: whole sets of 32,768 bytes, so 65,536 to 262,144 in place of 60,000 to 300,000"; "" where the
+/// range is the one asked for.
+[[nodiscard]] std::string range_note(const Quantity& quantity, const AskedNumber& asked);
+
+/// Sets the numbers that differ from their present values, in settings that are not completed. Numbers that are varied
+/// together stay a machine that can be: a farther latency is at least the nearer one, and an SM remains that is not
+/// withheld. `of_model`: also parameters of the scheduler model.
+void set_numbers(Settings& asked, std::span<const Quantity> quantities, std::span<const double> values, bool of_model);
 
 }  // namespace rayreplay::experiment

@@ -1,11 +1,13 @@
 #include "sim/variants/memory_variants.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <span>
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -77,7 +79,7 @@ class Comparison {
     run_models();
     run_rows();
     compare_rows();
-    if (wanted_.outputs.time && wanted_.break_even) {
+    if (judges()) {
       judge_rows();
     }
     return std::move(result_);
@@ -104,12 +106,84 @@ class Comparison {
     result_.rays = bench_.open(first).launch().rays;
   }
 
-  void check_rows() const {
+  void check_rows() {
     std::vector<Settings> settings;
     for (const MemoryRow& row : result_.rows) {
       settings.push_back(settings_of(bench_.asked, wanted_.outputs, row));
+      const Experiment experiment = bench_.open(settings.back());
+      check_output(stage("model"), experiment);
+      for (const auto& [name, wanted] : memory_stages()) {
+        if (wanted && !row.bound) {
+          check_output(stage(name), experiment);
+        }
+      }
+      if (row.bound) {
+        settings.pop_back();
+      }
     }
-    check_numbers(settings, wanted_.numbers);
+    if (!judges()) {
+      return;
+    }
+    facts_ = number_facts(result_.rows.front());
+    check_numbers(settings, facts_, wanted_.numbers);
+    for (const AskedNumber& one : wanted_.numbers) {
+      check_number(one);
+    }
+  }
+
+  [[nodiscard]] std::array<std::pair<const char*, bool>, 3> memory_stages() const {
+    return {{{"cache", wanted_.outputs.cache}, {"traffic", true}, {"time", wanted_.outputs.time}}};
+  }
+
+  /// Whether rows have verdicts.
+  [[nodiscard]] bool judges() const {
+    return wanted_.outputs.time && wanted_.break_even && !result_.rows.front().bound &&
+           std::ranges::count(result_.rows, false, &MemoryRow::bound) > 1;
+  }
+
+  /// The key of the row's stream with the number at a value; Usage if it cannot run.
+  [[nodiscard]] Key key_at(const MemoryRow& row, const Quantity& quantity, double value) const {
+    static const Stage kStream = stage("stream");
+    try {
+      Settings asked = chosen(bench_.asked, wanted_.outputs, row);
+      set_numbers(asked, {&quantity, 1}, {&value, 1}, true);
+      const Settings settings = complete(asked, NamedInput::Elsewhere);
+      const Experiment experiment = bench_.open(settings);
+      check_output(kStream, experiment);
+      return experiment.key(kStream);
+    } catch (const Error& error) {
+      ErrorInfo info = error.info();
+      info.where =
+          fmt::format("--break-even, {} = {}{}{}", quantity.key, value, info.where.empty() ? "" : ": ", info.where);
+      throw Error(error.kind(), std::move(info));
+    }
+  }
+
+  /// Usage if the ends of the number's range cannot run, or no row's accesses and time depend on the number.
+  void check_number(const AskedNumber& asked) {
+    const std::vector<AskedNumber> alone = {asked};
+    bool read = false;
+    for (const MemoryRow& row : result_.rows) {
+      if (row.bound) {
+        continue;
+      }
+      const Settings now = settings_of(bench_.asked, wanted_.outputs, row);
+      for (const Quantity& quantity : numbers_of(now, facts_, alone)) {
+        for (const double value : {quantity.low, quantity.high}) {
+          const Key at = key_at(row, quantity, value);
+          read = read || at != bench_.open(now).key(stage("stream"));
+        }
+        if (const std::string note = range_note(quantity, asked);
+            !note.empty() && std::ranges::find(result_.notes, note) == result_.notes.end()) {
+          result_.notes.push_back(note);
+        }
+      }
+    }
+    if (!read) {
+      throw Error(ErrorKind::Usage,
+                  {"the memory time of no row depends on the key", "--break-even", fmt::format("'{}'", asked.key),
+                   "a key that the rows' machine and models read", "leave it out"});
+    }
   }
 
   /// Models of one packing and order are compared at once, as in a sweep.
@@ -172,8 +246,7 @@ class Comparison {
     Workbench bench = bench_.bench(alone);
     const auto recorded = stream(bench, experiment);  // held while the stages read it
     const Experiment* const member = &experiment;
-    for (const auto& [name, wanted] : {std::pair{"cache", wanted_.outputs.cache}, std::pair{"traffic", true},
-                                       std::pair{"time", wanted_.outputs.time}}) {
+    for (const auto& [name, wanted] : memory_stages()) {
       if (wanted) {
         take(row.metrics, std::move(bench.numbers(stage(name), {&member, 1}).front()));
       }
@@ -192,20 +265,17 @@ class Comparison {
 
   void judge_rows() {
     const MemoryRow& baseline = result_.rows.front();
-    if (baseline.bound) {
-      return;
-    }
     for (const MemoryRow& row : result_.rows) {
       if (!row.bound) {
         remember(chosen(bench_.asked, wanted_.outputs, row), row.metrics.at(kCycles));
       }
     }
     const std::size_t of_rows = cycles_.size();
-    const NumberFacts facts = number_facts(baseline);
-    report_start(bench_.progress, "break-even", 0);
+    report_start(bench_.progress, "break-even, memory times", 0);
+    report_advance(bench_.progress, 0);
     for (MemoryRow& row : result_.rows) {
       if (!row.bound && &row != &baseline) {
-        judge_row(row, facts);
+        judge_row(row);
       }
     }
     report_finish(bench_.progress);
@@ -220,7 +290,8 @@ class Comparison {
     const auto data = input(bench, experiment);
     const trace::Launch& launch = data->trace.launches[resolved_of(settings, data->trace, false).launch];
     const machine::Costs costs = machine::make_costs(data->trace, launch, compare_of(settings).costs);
-    NumberFacts facts{.hit_cost = mean_hit_cost(replayed, costs)};
+    NumberFacts facts{.hit_cost = mean_hit_cost(replayed, costs),
+                      .warp_size = resolved_of(settings, data->trace, false).warp_size};
     for (const simt::CallTally& call : replayed.by_call) {
       if (call.kind == trace::EventKind::ClosestHit) {
         facts.hit_origin = machine::origin_of(
@@ -230,10 +301,10 @@ class Comparison {
     return facts;
   }
 
-  void judge_row(MemoryRow& row, const NumberFacts& facts) {
+  void judge_row(MemoryRow& row) {
     const MemoryRow& baseline = result_.rows.front();
     std::vector<Quantity> assumed, known;
-    for (Quantity& quantity : numbers_of(settings_of(bench_.asked, wanted_.outputs, row), facts, wanted_.numbers)) {
+    for (Quantity& quantity : numbers_of(settings_of(bench_.asked, wanted_.outputs, row), facts_, wanted_.numbers)) {
       (quantity.origin == machine::Origin::Assumed ? assumed : known).push_back(std::move(quantity));
     }
     const auto judged = [&](std::vector<Quantity> quantities) {
@@ -250,13 +321,7 @@ class Comparison {
 
   double cycles_at(const MemoryRow& row, const std::vector<Quantity>& quantities, std::span<const double> values) {
     Settings settings = chosen(bench_.asked, wanted_.outputs, row);
-    for (std::size_t i = 0; i < quantities.size(); ++i) {
-      const Quantity& quantity = quantities[i];
-      const bool of_model = quantity.kind == QuantityKind::Parameter;
-      if (values[i] != quantity.value && (!of_model || &row != &result_.rows.front())) {
-        set_number(settings, quantity, values[i]);
-      }
-    }
+    set_numbers(settings, quantities, values, &row != &result_.rows.front());
     const std::string key = key_of(settings);
     {
       const std::lock_guard lock(mutex_);
@@ -294,6 +359,7 @@ class Comparison {
   const VariantBench& bench_;
   const MemoryWanted& wanted_;
   MemoryResult result_;
+  NumberFacts facts_;
   std::map<std::string, double> cycles_;  ///< by settings
   std::mutex mutex_;
 };

@@ -70,8 +70,21 @@ TEST(Machine, RefusesWhatNoMachineIs) {
   expect_usage("sms = 4\nrt_boxes_per_cycle = 1", {"my.toml:2", "only rt_boxes_per_cycle", "or none of them"});
   expect_usage("rt_triangles_per_cycle = 1", {"my.toml:1", "only rt_triangles_per_cycle"});
   expect_usage("issue_partitions = 65", {"'issue_partitions'", "1 to 64"});
+  expect_usage("l1_latency_cycles = 300\nl2_latency_cycles = 299",
+               {"my.toml:2", "data from farther away comes sooner", "l1_latency_cycles = 300, l2_latency_cycles = 299",
+                "l1_latency_cycles of at most l2_latency_cycles", "raise l2_latency_cycles"});
+  expect_usage("l1_latency_cycles = 201", {"my.toml:1", "l2_latency_cycles = 200"});
+  expect_usage("dram_latency_cycles = 199", {"my.toml:1", "l2_latency_cycles = 200, dram_latency_cycles = 199"});
+  expect_usage("l1_latency_cycles = 501\nl2_bytes = 0", {"l1_latency_cycles = 501, dram_latency_cycles = 500"});
   expect_usage("sms = = 4", {"my.toml:1", "not TOML"});
   expect_usage("[machine]\nsms = 4", {"unknown key", "'machine'"});
+}
+
+TEST(Machine, LatenciesOfLevelsThatAreNotThereHaveNoOrder) {
+  EXPECT_EQ(parse_machine("l1_bytes = 0\nl1_latency_cycles = 999", "m.toml").l1_latency_cycles, 999U);
+  EXPECT_EQ(parse_machine("l2_bytes = 0\nl2_latency_cycles = 999", "m.toml").l2_latency_cycles, 999U);
+  EXPECT_EQ(parse_machine("l2_latency_cycles = 32\ndram_latency_cycles = 32", "m.toml").dram_latency_cycles, 32U)
+      << "equal ones do not contradict each other";
 }
 
 TEST(Machine, KnowsTheOriginOfEachFigure) {

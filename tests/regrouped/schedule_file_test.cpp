@@ -168,17 +168,52 @@ TEST_F(ScheduleFile, ForAnotherTraceLaunchOrMachine) {
   EXPECT_THAT(refused(parts(), [](ScheduleParts& made) { made.texts.erase("trace_hash"); }), HasSubstr("trace_hash"));
 }
 
+TEST_F(ScheduleFile, SpreadIsOfUnits) {
+  ScheduleParts made = parts();
+  made.numbers["spread"] = 1;
+  EXPECT_TRUE(read(made).schedule.spread);
+  EXPECT_THAT(
+      refused(played_parts(), [](ScheduleParts& changed) { changed.numbers["spread"] = 1; }),
+      AllOf(HasSubstr("the attribute 'spread' is of units"), HasSubstr("placement 'warps'"), HasSubstr("Fix: ")));
+}
+
+TEST_F(ScheduleFile, AttributesOfOtherTypes) {
+  const auto with_text = [&](const char* name) {
+    return refused(parts(), [&](ScheduleParts& made) {
+      made.numbers.erase(name);
+      made.texts[name] = "12";
+    });
+  };
+  EXPECT_THAT(with_text("sms"), HasSubstr("/: the attribute 'sms' has another type (found one value: texts of 2 bytes; "
+                                          "expected one u32)"));
+  EXPECT_THAT(with_text("state_bytes"), HasSubstr("found one value: texts of 2 bytes; expected one u64 or u32"));
+  EXPECT_THAT(refused(parts(),
+                      [](ScheduleParts& made) {
+                        made.texts.erase("placement");
+                        made.numbers["placement"] = 1;
+                      }),
+              HasSubstr("'placement' has another type (found one value: 32-bit unsigned integers, little-endian; "
+                        "expected text of fixed length)"));
+}
+
 TEST_F(ScheduleFile, ColumnsOfOtherShapes) {
   for (const char* name : {"warps/unit", "warps/round", "units/sm", "places/segment", "places/thread",
                            "places/first_event", "places/events", "places/state"}) {
     EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.columns.erase(name); }), HasSubstr("missing")) << name;
     EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.types[name] = H5T_IEEE_F64LE; }),
-                AllOf(HasSubstr("another type"), HasSubstr(std::string("/") + name)));
+                AllOf(HasSubstr("another type (found 64-bit floats, little-endian; expected "),
+                      HasSubstr("-bit unsigned integers"), HasSubstr(std::string("/") + name)));
     if (std::string(name) != "units/sm" && std::string(name) != "warps/unit") {
       EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.columns[name].push_back(0); }),
                   AllOf(HasSubstr("too many rows"), HasSubstr(std::string("/") + name), HasSubstr("Fix: ")));
     }
   }
+  EXPECT_THAT(
+      refused(parts(), [&](ScheduleParts& made) { made.types["warps/round"] = H5T_STD_U32BE; }),
+      HasSubstr("found 32-bit unsigned integers, big-endian; expected 32-bit unsigned integers, little-endian"));
+  EXPECT_THAT(refused(parts(), [&](ScheduleParts& made) { made.types["places/state"] = H5T_STD_I8LE; }),
+              HasSubstr("/places/state: the dataset has another type (found 8-bit signed integers; expected 8-bit "
+                        "unsigned integers)"));
   EXPECT_THAT(column("warps/unit", std::vector<std::uint64_t>(9, 0)),
               HasSubstr("too many rows (found 9; expected at most 8, the events of the launch: each warp"));
   EXPECT_THAT(column("units/sm", std::vector<std::uint64_t>(9, 0)),

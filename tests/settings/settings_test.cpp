@@ -101,6 +101,21 @@ TEST(Settings, NumbersOfOtherTypesThatMeanTheSame) {
   EXPECT_EQ(settings.real("machine.clock_mhz"), 1500);
 }
 
+TEST(Settings, LatenciesAreInTheOrderOfTheirLevels) {
+  expect_usage(
+      [] { (void)completed({"machine.l1_latency_cycles=297"}); },
+      {"--set, machine.l1_latency_cycles", "data from farther away comes sooner",
+       "machine.l1_latency_cycles = 297, machine.l2_latency_cycles = 296", "raise machine.l2_latency_cycles too"});
+  expect_usage(
+      [] {
+        (void)completed({"machine.l2_latency_cycles=500", "machine.dram_latency_cycles=499"});
+      },
+      {"--set, machine.l2_latency_cycles; --set, machine.dram_latency_cycles"});
+  EXPECT_NO_THROW((void)completed({"machine.l1_latency_cycles=600", "machine.l2_bytes=0"}));
+  EXPECT_NO_THROW((void)completed({"machine.l1_latency_cycles=600", "machine.l1_bytes=0"}));
+  EXPECT_NO_THROW((void)completed({"machine.l1_latency_cycles=296", "machine.dram_latency_cycles=296"}));
+}
+
 TEST(Settings, WrongTypes) {
   Settings settings;
   expect_usage([&] { settings.set("cache.l1.ways", 8.5, "e.toml:3"); },

@@ -386,6 +386,10 @@ int run_launch(const CacheArguments& given, const Outputs& outputs, Settings ask
   }
   experiment::Workbench bench = opened.bench();
   const experiment::Experiment experiment = opened.open();
+  experiment::check_output(experiment::stage("stream"), experiment);
+  for (const std::string& note : experiment::notes_on(experiment::stage("stream"), experiment)) {
+    console::note("{}", note);
+  }
   std::shared_ptr<const experiment::Structure> built;  // kept until the run, so that it is built once
   std::unique_ptr<report::CacheFile> elements;
   report::ElementSums sums;

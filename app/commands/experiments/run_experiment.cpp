@@ -101,6 +101,9 @@ int act(const RunExperimentArguments& options) {
   if (outcome.failure) {
     throw Error(outcome.failure->kind, outcome.failure->info);
   }
+  for (const std::string& note : evaluator.notes(settings)) {
+    console::note("{}", note);
+  }
   console::tell("{:.3f} s", outcome.seconds);
   options.output.write_result({[&] { return report::experiment_text(settings, outcome); },
                                [&] { return report::experiment_rows(settings, outcome); },

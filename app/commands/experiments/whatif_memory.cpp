@@ -98,9 +98,12 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
                                      "models that form warps", "add model to --outputs for its row, or leave it out"});
     }
   }
-  for (const std::string& list : options.break_even) {
-    const auto numbers = experiment::parse_numbers(list, "--break-even");
-    wanted.numbers.insert(wanted.numbers.end(), numbers.begin(), numbers.end());
+  wanted.numbers = experiment::parse_numbers(options.break_even, "--break-even");
+  const auto timed = std::ranges::count_if(variants.models, [](const std::string& one) { return !is_bound(one); });
+  const std::size_t rows = static_cast<std::size_t>(timed) * variants.packings.size() * variants.node_orders.size();
+  if (!wanted.numbers.empty() && rows < 2) {
+    refuse("there is nothing to compare: the baseline is the only row with a memory time", "--break-even",
+           "another row: a model, packing or order of nodes", "add one, for example --models plain,ser");
   }
   require_owners(options);
   // The report shows the same row over time.
@@ -149,6 +152,11 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
       .asked = asked,
       .progress = opened.progress()};
   const MemoryResult result = experiment::compare_memory(bench, wanted);
+  for (const auto& notes : {experiment::notes_on(experiment::stage("stream"), opened.open()), result.notes}) {
+    for (const std::string& note : notes) {
+      console::note("{}", note);
+    }
+  }
 
   // The timeline shows one row, the report that one and the baseline over time, and maps of all.
   std::vector<std::pair<std::string, machine::TimeHistory>> histories;

@@ -85,6 +85,17 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
   }
 }
 
+/// The spec with all parameters; errors have the option's name.
+std::string resolved_at(const std::string& spec, const char* option) {
+  try {
+    return scheduler::SchedulerModels::create(spec).spec;
+  } catch (const Error& error) {
+    ErrorInfo info = error.info();
+    info.where = info.where.empty() ? option : fmt::format("{}: {}", option, info.where);
+    throw Error(error.kind(), info);
+  }
+}
+
 }  // namespace
 
 bool is_bound(const std::string& spec) {
@@ -106,10 +117,17 @@ std::string detailed_model(const ModelFile& file, const std::vector<std::string>
     }
     return scheduler::SchedulerModels::create(*last).spec;
   }
-  const std::string spec = scheduler::SchedulerModels::create(*file.model).spec;
+  const std::string spec = resolved_at(*file.model, file.model_option);
   if (std::find(models.begin(), models.end(), spec) == models.end()) {
-    throw Error(ErrorKind::Usage, {"the model is not among those compared", file.model_option, "'" + *file.model + "'",
-                                   fmt::format("one of {}", fmt::join(models, " ")), "add it to --models"});
+    std::vector<std::string> shown;
+    for (const std::string& model : models) {
+      shown.push_back(report::short_spec(model));
+    }
+    const std::string near = nearest(*file.model, shown);
+    throw Error(ErrorKind::Usage,
+                {"the model is not among those compared", file.model_option, "'" + *file.model + "'",
+                 fmt::format("one of {}", fmt::join(shown, " ")),
+                 near.empty() ? "add it to --models" : "add it to --models, or did you mean '" + near + "'?"});
   }
   if (is_bound(spec)) {
     throw Error(ErrorKind::Usage, {"the model is a bound: it has no warps", file.model_option, "'" + *file.model + "'",
@@ -186,16 +204,19 @@ void ModelsOptions::require_none() const {
 experiment::MemoryOutputs ModelsOptions::memory_outputs() const {
   experiment::MemoryOutputs wanted;
   for (const std::string& word : list_items(outputs.empty() ? "model" : outputs, ',')) {
-    if (word == "model") {
-      wanted.model = true;
-    } else if (word == "cache") {
-      wanted.cache = true;
-    } else if (word == "time") {
-      wanted.time = true;
-    } else {
+    bool* const output = word == "model"   ? &wanted.model
+                         : word == "cache" ? &wanted.cache
+                         : word == "time"  ? &wanted.time
+                                           : nullptr;
+    if (output == nullptr) {
       throw Error(ErrorKind::Usage, {"this command does not have the output", "--outputs", "'" + word + "'",
                                      "model, time, cache, between commas", "see rayreplay run for others"});
     }
+    if (*output) {
+      throw Error(ErrorKind::Usage,
+                  {"an output is named twice", "--outputs", "'" + word + "'", "each output once", "leave one out"});
+    }
+    *output = true;
   }
   return wanted;
 }
@@ -254,6 +275,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
     common.output.write(report::models_toml(told, models));
     return 0;
   }
+  experiment::check_output(experiment::stage("model"), opened.open());
   note_machine(trace, resolved, compare, compare.models);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!common.report.empty()) {

@@ -12,6 +12,7 @@
 
 #include "app/commands/options/options.hpp"
 #include "app/console/progress.hpp"
+#include "base/heartbeat.hpp"
 #include "sim/engine/evaluator.hpp"
 #include "sim/engine/stage_settings.hpp"
 
@@ -25,6 +26,7 @@ class OpenedTrace {
         data_(load_input(path_)),
         accelerator_(accelerator),
         progress_(console::make_progress()),
+        heartbeat_(progress_.get()),
         evaluator_({nullptr, kept_bytes}) {}
 
   [[nodiscard]] const trace::Trace& trace() const {
@@ -39,9 +41,9 @@ class OpenedTrace {
   [[nodiscard]] experiment::Workbench bench() {
     return evaluator_.workbench(accelerator_, progress_.get());
   }
-  /// On the processor and without progress: for several at once.
+  /// On the processor and without stages of progress: for several at once.
   [[nodiscard]] experiment::Workbench bench_alone() {
-    return evaluator_.workbench(nullptr, nullptr);
+    return evaluator_.workbench(nullptr, &heartbeat_);
   }
   [[nodiscard]] experiment::Experiment open() const {
     return open(settings_);
@@ -57,6 +59,7 @@ class OpenedTrace {
   std::shared_ptr<const experiment::InputData> data_;
   Accelerator* accelerator_;
   std::unique_ptr<Progress> progress_;
+  Heartbeat heartbeat_;
   experiment::Evaluator evaluator_;
 };
 

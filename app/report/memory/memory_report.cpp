@@ -179,6 +179,9 @@ std::string memory_text(const MemoryContext& memory) {
   }
   if (const output::Table table = break_even_table(result); !table.rows.empty()) {
     text += "\n" + output::to_text(table) + "\nnote: " + runs_note(result) + ".\n";
+    for (const std::string& note : result.notes) {
+      text += "note: " + note + ".\n";
+    }
   }
   return text;
 }

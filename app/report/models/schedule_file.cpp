@@ -129,7 +129,7 @@ void write_schedule(const std::string& path, bool force, const experiment::Compa
   write_number(root, "sms", machine.sms);
   const bool is_timed = row.grouping == scheduler::Grouping::Timed;
   write_text(root, "placement", std::string(is_timed ? experiment::kPlacedByWarps : experiment::kPlacedByUnits));
-  write_number(root, "spread", row.schedule.spread ? 1 : 0);
+  write_number(root, "spread", !is_timed && row.schedule.spread ? 1 : 0);  // of units alone
   write_number(root, "withheld_sms", row.charges.withheld_sms);
   write_number(root, "state_bytes", experiment::state_bytes_of(row.charges));
   const scheduler::StateMoves moves =

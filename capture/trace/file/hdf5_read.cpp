@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "capture/trace/file/envelope.hpp"
+#include "capture/trace/file/hdf5_type.hpp"
 
 namespace rayreplay::trace {
 namespace {
@@ -27,6 +28,10 @@ std::size_t text_size(hid_t type) {
 hssize_t list_size(hid_t space) {
   const int rank = H5Sget_simple_extent_ndims(space);
   return rank == 0 || rank == 1 ? H5Sget_simple_extent_npoints(space) : -1;
+}
+
+std::string found_in(hid_t type, hid_t space) {
+  return fmt::format("{}: {}", hdf5::shape_text(space), hdf5::type_text(type));
 }
 
 }  // namespace
@@ -131,7 +136,7 @@ std::uint32_t SourceFile::number_attribute(hid_t object, const char* name, const
   const Handle type(H5Aget_type(attribute.get()));
   const Handle space(H5Aget_space(attribute.get()));
   if (H5Tequal(type.get(), H5T_STD_U32LE) <= 0 || list_size(space.get()) != 1) {
-    fail(where, fmt::format("the attribute '{}' has another type", name), "", "one u32");
+    fail(where, fmt::format("the attribute '{}' has another type", name), found_in(type.get(), space.get()), "one u32");
   }
   std::uint32_t value = 0;
   if (H5Aread(attribute.get(), H5T_NATIVE_UINT32, &value) < 0) {
@@ -154,7 +159,8 @@ std::uint64_t SourceFile::number_attribute_or(hid_t object, const char* name, co
   const Handle space(H5Aget_space(attribute.get()));
   const bool known = H5Tequal(type.get(), H5T_STD_U64LE) > 0 || H5Tequal(type.get(), H5T_STD_U32LE) > 0;
   if (!known || list_size(space.get()) != 1) {
-    fail(where, fmt::format("the attribute '{}' has another type", name), "", "one u64 or u32");
+    fail(where, fmt::format("the attribute '{}' has another type", name), found_in(type.get(), space.get()),
+         "one u64 or u32");
   }
   std::uint64_t value = 0;
   if (H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value) < 0) {
@@ -173,7 +179,8 @@ std::vector<std::string> SourceFile::texts_attribute(hid_t object, const char* n
   const std::size_t size = text_size(type.get());
   const hssize_t count = list_size(space.get());
   if (size == 0 || count < 0) {
-    fail(where, fmt::format("the attribute '{}' has another type", name), "", "text of fixed length");
+    fail(where, fmt::format("the attribute '{}' has another type", name), found_in(type.get(), space.get()),
+         "text of fixed length");
   }
   if (static_cast<std::uint64_t>(count) > bytes_.size() / size) {
     fail(where, fmt::format("the attribute '{}' claims more than the file holds", name));
@@ -188,7 +195,8 @@ std::vector<std::string> SourceFile::texts_attribute(hid_t object, const char* n
 std::string SourceFile::text_attribute(hid_t object, const char* name, const std::string& where) const {
   std::vector<std::string> texts = texts_attribute(object, name, where);
   if (texts.size() != 1) {
-    fail(where, fmt::format("the attribute '{}' has another type", name), "", "one text");
+    fail(where, fmt::format("the attribute '{}' has another type", name), fmt::format("{} texts", texts.size()),
+         "one text");
   }
   return std::move(texts.front());
 }

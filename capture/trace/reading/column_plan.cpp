@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "capture/trace/file/hdf5_type.hpp"
+
 namespace rayreplay::trace {
 namespace {
 
@@ -56,8 +58,7 @@ ColumnPlan Planner::plan_column(hid_t group, const std::string& path, const Colu
   const Handle type(H5Dget_type(dataset.get()));
   const std::optional<Storage> disk = storage_of_type(type.get());
   if (!disk || !may_become(*disk, spec.memory)) {
-    file_.fail(plan.dataset, "the dataset has another type",
-               disk ? name_of(*disk) : fmt::format("a type of {} bytes", H5Tget_size(type.get())),
+    file_.fail(plan.dataset, "the dataset has another type", disk ? name_of(*disk) : hdf5::type_text(type.get()),
                expected_types(spec.memory));
   }
   plan.disk = *disk;

@@ -120,8 +120,10 @@ class Ser final : public SchedulerModel {
   [[nodiscard]] std::uint32_t withheld_sms(const MachineFacts& machine) const {
     const std::uint32_t withheld = withheld_ < 0 ? machine.withheld_sms : static_cast<std::uint32_t>(withheld_);
     if (withheld >= machine.sms) {
-      throw Error(ErrorKind::Usage, {"no SM is left to shade", "withheld", std::to_string(withheld),
-                                     "less than " + std::to_string(machine.sms) + ", the machine's SMs", ""});
+      throw Error(
+          ErrorKind::Usage,
+          {"no SM is left to shade", "scheduler model 'ser', withheld", std::to_string(withheld),
+           "less than " + std::to_string(machine.sms) + ", the machine's SMs", "withhold fewer, or raise machine.sms"});
     }
     return withheld;
   }

@@ -103,6 +103,10 @@ std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* con
   return made;
 }
 
+void check_cache(const Experiment& experiment) {
+  static_cast<void>(hierarchy_of(*experiment.settings));
+}
+
 constexpr StageCode kCode = {
     .estimate_bytes =
         [](const Experiment& experiment) {
@@ -111,6 +115,7 @@ constexpr StageCode kCode = {
         },
     .numbers = make_numbers,
     .of_accesses = true,
+    .check = check_cache,
 };
 
 const StageRegistrar kRegistrar(

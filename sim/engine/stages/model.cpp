@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "capture/trace/launch_scene.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/engine/machine_room.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
@@ -129,6 +130,8 @@ void check_model(const Experiment& experiment) {
                  place_of(settings.where(kScheduleFileKey), kScheduleFileKey), "'" + file + "'", "scheduler.model",
                  "leave the output model out (time and cache take schedules), or leave the file out"});
   }
+  require_shading_sms(settings);
+  require_registers(settings, decisions(settings, *experiment.facts).warp_size);
 }
 
 constexpr StageCode kCode = {

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "sim/caching/imported_transactions.hpp"
+#include "sim/engine/machine_room.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
@@ -173,6 +174,21 @@ void check_stream(const Experiment& experiment) {
                                    place_of(settings.where(kTimeKey), kTimeKey), "'memory'", "accesses",
                                    "leave the key out, or give a trace of a launch (.rrt)"});
   }
+  if (experiment.facts->memory) {
+    static_cast<void>(coalescing_of(settings));
+    return;
+  }
+  const std::uint32_t warp_size = decisions(settings, *experiment.facts).warp_size;
+  require_warps_fit(settings, warp_size);
+  require_shading_sms(settings);
+  static_cast<void>(stream_machine(settings));
+  static_cast<void>(stream_of(settings, warp_size));
+}
+
+std::vector<std::string> stream_notes(const Experiment& experiment) {
+  const Settings& settings = *experiment.settings;
+  return experiment.facts->memory ? std::vector<std::string>()
+                                  : machine_notes(settings, decisions(settings, *experiment.facts).warp_size);
 }
 
 /// Costs of calls and delays of warps, for memory time.
@@ -294,6 +310,7 @@ constexpr StageCode kCode = {
     .reads_of_accesses = reads_of_accesses,
     .uses_key = stream_uses_key,
     .check = check_stream,
+    .notes = stream_notes,
 };
 
 const StageRegistrar kRegistrar({.name = "stream",

@@ -33,7 +33,7 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   const std::uint64_t places = std::bit_ceil(2 * std::max<std::uint64_t>(lines_.size(), 2));
   table_.resize(places);
   mask_ = places - 1;
-  shift_ = 32U - static_cast<unsigned>(std::bit_width(mask_));  // at most 2^29 places: kMaxLines of interleave.cpp
+  shift_ = 32U - static_cast<unsigned>(std::bit_width(mask_));  // at most 2^29 places: kMaxLines of cache_geometry.hpp
 }
 
 TimingCache::Inserted TimingCache::insert(std::uint64_t number) {

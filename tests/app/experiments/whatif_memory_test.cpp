@@ -326,7 +326,7 @@ TEST_F(WhatifMemoryTest, WrongQuestionsAreRefused) {
   refused({"--outputs", "time", "--time", "accesses"}, "the output time needs memory time");
   refused({"--outputs", "time", "--segments", scratch_ / "s.h5"}, "segments are of the output model");
   refused({"--outputs", "time", "--no-sensitivity"}, "the option is of the output model");
-  refused({"--outputs", "time", "--break-even", "packing"}, "the key is not a number");
+  refused({"--outputs", "time", "--models", "ser", "--break-even", "packing"}, "the key is not a number");
   refused({"--outputs", "time", "--models", "ser", "--break-even", "cache.l2.bytes"}, "memory time does not depend");
   refused({"--outputs", "time", "--models", "ser", "--break-even", "machine.l1_bytes=1..2"},
           "the range of the key does not fit");

@@ -1,0 +1,45 @@
+// Keys whose values are amounts, which can be varied, and the values between which.
+//
+// Contract: an amount is a number with an order: more SMs, longer latencies. Numbers that choose something (a launch, a
+// warp size, lines, sectors, ways) are not amounts: their values must fit those of other keys. Some keys have values
+// beside their amounts, such as 0 for "no limit"; these are not varied. Limits are those of the key's range and of the
+// keys that it must fit (machine.sms and machine.withheld_sms, latencies in the order of their levels, registers for
+// one warp, resident warps), so that every value between them can run. `complete`: settings of a row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/parameters.hpp"
+#include "sim/settings/settings.hpp"
+
+namespace rayreplay::experiment {
+
+inline constexpr std::string_view kHitCost = "shader_costs.closest-hit";
+inline constexpr std::string_view kModelParameter = "scheduler.model:";
+inline constexpr std::string_view kL1Bytes = "machine.l1_bytes";
+inline constexpr std::string_view kL2Bytes = "machine.l2_bytes";
+
+/// The keys of experiments that can be varied, without costs of calls and parameters of scheduler models.
+[[nodiscard]] const std::vector<std::string>& amount_keys();
+/// "shader_costs.closest-hit, scheduler.model:PARAMETER, machine.sms, …": for messages.
+[[nodiscard]] std::string amount_keys_text();
+
+/// "" for an amount; else what the value of the key means instead: "no limit".
+[[nodiscard]] std::string_view meaning_beside(std::string_view key, double value);
+
+/// Values are multiples of it; 1 unless the key is a size in whole sets of a cache, or in words.
+[[nodiscard]] double step_of(const Settings& complete, std::string_view key);
+
+struct Limits {
+  double low = 0, high = 0;
+  std::string why{};  ///< another key that sets one of them: "machine.sms = 24"; "": the key's own range
+};
+
+/// Of the key's own range.
+[[nodiscard]] Limits limits_of(const Parameter& declared);
+[[nodiscard]] Limits limits_of(const Settings& complete, const Parameter& declared, std::uint32_t warp_size);
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,190 @@
+// The numbers that memory what-ifs vary: which can be, between which values, and that all of these can run.
+#include "sim/variants/memory_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/engine/machine_room.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/variants/number_rules.hpp"
+#include "tests/settings/expect_usage.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using experiment::AskedNumber;
+using experiment::NumberFacts;
+using experiment::Quantity;
+using experiment::Settings;
+using testing::HasSubstr;
+
+constexpr NumberFacts kFacts{.hit_cost = 250, .warp_size = 32};
+
+Settings asked_of(const std::vector<std::string>& assignments) {
+  Settings settings;
+  for (const std::string& one : assignments) {
+    settings.set_text(one, "--set");
+  }
+  return settings;
+}
+
+Settings completed(const std::vector<std::string>& assignments) {
+  return experiment::complete(asked_of(assignments), experiment::NamedInput::Elsewhere);
+}
+
+std::vector<Quantity> numbers(const std::vector<std::string>& assignments, const std::string& list) {
+  return experiment::numbers_of(completed(assignments), kFacts,
+                                experiment::parse_numbers(std::vector<std::string>{list}, "--break-even"));
+}
+
+void expect_refused(const std::vector<std::string>& assignments, const std::string& list,
+                    const std::vector<std::string>& pieces) {
+  expect_usage([&] { (void)numbers(assignments, list); }, pieces);
+}
+
+/// Limits; of a real key without an amount at 0, from half a unit.
+experiment::Limits amounts_of(const Settings& settings, const std::string& key) {
+  experiment::Limits limits =
+      experiment::limits_of(settings, experiment::find_parameter(key)->declared, kFacts.warp_size);
+  if (!experiment::meaning_beside(key, limits.low).empty()) {
+    EXPECT_TRUE(std::holds_alternative<double>(settings.at(key))) << key;
+    limits.low = 0.5;
+  }
+  return limits;
+}
+
+/// Each amount alone: every value between its limits gives a machine and accesses.
+TEST(MemoryNumbers, TheEndsOfAllLimitsCanRun) {
+  const std::vector<std::string> usual = {"machine.rt_rays=64", "machine.rt_boxes_per_cycle=4",
+                                          "machine.rt_triangles_per_cycle=1", "schedule.resident_warps=8"};
+  const Settings settings = completed(usual);
+  for (const std::string& key : experiment::amount_keys()) {
+    const experiment::Limits limits = amounts_of(settings, key);
+    const double step = experiment::step_of(settings, key);
+    ASSERT_LT(limits.low, limits.high) << key;
+    for (const double end : {std::ceil(limits.low / step) * step, std::floor(limits.high / step) * step}) {
+      const double value =
+          std::holds_alternative<double>(settings.at(key)) ? std::clamp(end, limits.low, limits.high) : end;
+      Settings at = asked_of(usual);
+      Quantity quantity{.key = key, .value = -1, .whole = !std::holds_alternative<double>(settings.at(key))};
+      experiment::set_numbers(at, {&quantity, 1}, {&value, 1}, true);
+      SCOPED_TRACE(key + " = " + std::to_string(value));
+      Settings complete;
+      ASSERT_NO_THROW(complete = experiment::complete(at, experiment::NamedInput::Elsewhere));
+      EXPECT_NO_THROW((void)experiment::stream_machine(complete));
+      EXPECT_NO_THROW((void)experiment::stream_of(complete, kFacts.warp_size));
+      EXPECT_NO_THROW(experiment::require_warps_fit(complete, kFacts.warp_size));
+    }
+  }
+}
+
+/// A new key whose text says what 0 means is either listed as one without an amount there, or a plain zero.
+TEST(MemoryNumbers, ZerosThatMeanSomethingElseAreKnown) {
+  const std::set<std::string> plain = {"stream.payload_bytes", "stream.pixel_bytes"};  // no bytes in memory
+  for (const std::string& key : experiment::amount_keys()) {
+    const bool told = experiment::find_parameter(key)->declared.text.find("0: ") != std::string::npos;
+    const bool known = !experiment::meaning_beside(key, 0).empty() || key == "machine.rt_triangles_per_cycle";
+    EXPECT_EQ(told && !plain.contains(key), known && key != "machine.rt_triangles_per_cycle") << key;
+  }
+}
+
+TEST(MemoryNumbers, ChoicesAreNoAmounts) {
+  for (const char* key : {"machine.l1_line_bytes", "machine.l2_ways", "machine.l1_sector_bytes", "machine.warp_size",
+                          "launch", "warp_size", "cache.l1.line_bytes", "bvh.leaf_size"}) {
+    expect_refused({}, std::string(key) + "=1..1000",
+                   {"not an amount", key, "machine.sms", "shader_costs.closest-hit"});
+  }
+  expect_refused({}, "packing", {"the key is not a number", "'packing'", "machine.sms"});
+  expect_refused({}, "machine.software_traversal", {"the key is not a number"});
+  expect_refused({}, "cache.l2.bytes", {"memory time does not depend on the key", "machine.l2_bytes"});
+  expect_refused({}, "machine.rt_ray", {"unknown key", "did you mean 'machine.rt_rays'"});
+  expect_refused({}, "shader_costs.miss", {"'shader_costs.miss'", "expected shader_costs.closest-hit"});
+}
+
+TEST(MemoryNumbers, ValuesThatAreNoAmounts) {
+  expect_refused({}, "machine.rt_rays=0..64", {"the key has no amount now: 0 means 'no limit'"});
+  expect_refused({"machine.rt_rays=64"}, "machine.rt_rays=0..128", {"0 means 'no limit'", "'machine.rt_rays=0..128'"});
+  expect_refused({}, "schedule.resident_warps=0..8", {"0 means 'the machine's, by registers'"});
+  expect_refused({}, "machine.l1_bytes=0..262144", {"0 means 'no L1'"});
+  expect_refused({"scheduler.model=ser"}, "scheduler.model:bandwidth", {"0 means 'the machine's'"});
+  expect_refused({"scheduler.model=ser"}, "scheduler.model:withheld=-1..4", {"-1 means 'the machine's'"});
+  expect_refused({"scheduler.model=ser:live_state=0"}, "scheduler.model:live_state", {"0", "KEY=LOW..HIGH"});
+  EXPECT_EQ(numbers({"machine.rt_rays=64"}, "machine.rt_rays=1..128").front().low, 1);
+  EXPECT_EQ(numbers({"scheduler.model=ser"}, "scheduler.model:live_state=0..65536").front().low, 0) << "no bytes";
+  EXPECT_EQ(numbers({}, "machine.withheld_sms=0..5").front().low, 0) << "no SM is withheld";
+}
+
+TEST(MemoryNumbers, RangesThatDoNotFit) {
+  expect_refused({}, "machine.sms=200..100", {"LOW below HIGH"});
+  expect_refused({}, "machine.sms=nan..200", {"LOW below HIGH"});
+  expect_refused({}, "machine.sms=1..64", {"values from 3 to 4096, by machine.withheld_sms = 2"});
+  expect_refused({}, "machine.sms=3..64", {"a range around 128, the present value"});
+  expect_refused({}, "machine.sms=2.5..200", {"values from 3"});
+  expect_refused({}, "machine.sms=3.5..200", {"whole numbers"});
+  expect_refused({}, "machine.withheld_sms=0..128", {"values from 0 to 127, by machine.sms = 128"});
+  expect_refused({}, "machine.l1_latency_cycles=1..297", {"values from 1 to 296, by machine.l2_latency_cycles = 296"});
+  expect_refused({}, "machine.l2_latency_cycles=1..1000",
+                 {"values from 40 to 636, by machine.dram_latency_cycles = 636"});
+  expect_refused({}, "machine.dram_latency_cycles=1..1000",
+                 {"values from 296 to 1000000, by machine.l2_latency_cycles"});
+  expect_refused({"schedule.resident_warps=8"}, "schedule.resident_warps=1..49",
+                 {"1 to 48, by machine.resident_warps"});
+  expect_refused({}, "machine.l1_bytes=131072..131072", {"another multiple of 32768 beside 131072"});
+  expect_refused({}, "machine.sms=128..128", {"another value beside 128"});
+  expect_refused({}, "machine.l1_bytes=64KiB..256KiB", {"a bound of the range is not a number"});
+  expect_refused({}, "machine.sms,machine.sms=64..256", {"a key is named twice", "'machine.sms'"});
+  expect_refused({}, "machine.sms,", {"a key is missing"});
+}
+
+TEST(MemoryNumbers, RangesAreCutToWholeSteps) {
+  const auto asked =
+      experiment::parse_numbers(std::vector<std::string>{"machine.l1_bytes=100000..300000"}, "--break-even");
+  const Quantity l1 = experiment::numbers_of(completed({"machine.name=generic"}), kFacts, asked).front();
+  EXPECT_EQ(l1.step, 128 * 64);
+  EXPECT_EQ(l1.low, 106496);
+  EXPECT_EQ(l1.high, 294912);
+  EXPECT_EQ(experiment::range_note(l1, asked.front()),
+            "machine.l1_bytes: multiples of 8,192 bytes, so 106,496 to 294,912 in place of 100000..300000");
+  const Quantity payload = numbers({}, "stream.payload_bytes=6..70").front();
+  EXPECT_EQ(payload.low, 8);
+  EXPECT_EQ(payload.high, 68);
+  const auto whole = experiment::parse_numbers(std::vector<std::string>{"machine.sms=64..256"}, "--break-even");
+  EXPECT_EQ(experiment::range_note(experiment::numbers_of(completed({}), kFacts, whole).front(), whole.front()), "");
+}
+
+TEST(MemoryNumbers, UsualRangesKeepTheOrderOfLatencies) {
+  for (const char* machine : {"rtx3080", "rx7900-xtx", "rtx4060-laptop"}) {
+    const std::string name = std::string("machine.name=") + machine;
+    const Settings settings = completed({name});
+    const Quantity l2 = numbers({name}, "machine.l2_latency_cycles").front();
+    EXPECT_GE(l2.low, static_cast<double>(settings.integer("machine.l1_latency_cycles"))) << machine;
+    EXPECT_LE(l2.high, static_cast<double>(settings.integer("machine.dram_latency_cycles"))) << machine;
+    const Quantity dram = numbers({name}, "machine.dram_latency_cycles").front();
+    EXPECT_GE(dram.low, static_cast<double>(settings.integer("machine.l2_latency_cycles"))) << machine;
+  }
+}
+
+TEST(MemoryNumbers, NumbersVariedTogetherStayAMachineThatCanBe) {
+  const std::vector<Quantity> list = numbers({},
+                                             "machine.dram_latency_cycles,machine.l2_latency_cycles=100..600,"
+                                             "machine.sms=3..256,machine.withheld_sms=0..100");
+  Settings at;
+  experiment::set_numbers(at, list, std::vector<double>{310, 600, 50, 100}, true);
+  const Settings complete = experiment::complete(at, experiment::NamedInput::Elsewhere);
+  EXPECT_EQ(complete.integer("machine.l2_latency_cycles"), 600);
+  EXPECT_EQ(complete.integer("machine.dram_latency_cycles"), 600);
+  EXPECT_EQ(complete.integer("machine.withheld_sms"), 49);
+  Settings apart;
+  experiment::set_numbers(apart, list, std::vector<double>{400, 296, 50, 2}, true);
+  EXPECT_EQ(apart.integer("machine.dram_latency_cycles"), 400) << "what fits is left alone";
+  EXPECT_FALSE(apart.has("machine.withheld_sms")) << "the present value";
+}
+
+}  // namespace
+}  // namespace rayreplay::test
