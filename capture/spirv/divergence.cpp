@@ -181,13 +181,13 @@ class Solver {
     if (operation.joins) {
       level = std::max(level, join_level(operation, block));
     }
+    raise(result_.results[o], level);
     if (operation.result != kNoValue) {
       if (level == Level::Group && crosses_[operation.result]) {
         level = Level::Divergent;
       }
       raise(result_.values[operation.result], level);
     }
-    raise(result_.results[o], level);
     if (call_at_[o]) {
       std::replace(slots.begin(), slots.end(), Level::Group, Level::Divergent);
     }

@@ -25,10 +25,10 @@ inline constexpr std::uint64_t kMostDivergenceSteps = std::uint64_t{1} << 29;
 enum class Level : std::uint8_t { Launch, Group, Divergent };
 
 struct Divergence {
-  std::vector<Level> values;     ///< by value, where it is defined
+  std::vector<Level> values;     ///< by value, wherever it is used outside loops that threads leave apart
   std::vector<Level> decisions;  ///< by block: of the condition that its last operation branches on
   std::vector<Level> addresses;  ///< by operation: of the values that choose its place
-  std::vector<Level> results;    ///< by operation: of its result
+  std::vector<Level> results;    ///< by operation: of its result, where it is made
 };
 
 [[nodiscard]] std::optional<Divergence> divergence(const InlineView& view, const Analysed& module, const Liveness& live,

@@ -127,7 +127,7 @@ class FactsOfView {
 
   void add_divergence(const Divergence& levels) {
     facts_.has_divergence = true;
-    std::map<Place, UniformityFacts> branches, loads;
+    std::map<Place, UniformityFacts> branches, loads, results;
     const auto note = [](std::map<Place, UniformityFacts>& list, Place place, Level level, Level address) {
       UniformityFacts& known = list[place];
       known.place = place;
@@ -138,6 +138,9 @@ class FactsOfView {
       for (std::uint32_t o = view_.blocks[b].first; o < view_.blocks[b].end; ++o) {
         const Operation& operation = view_.operations[o];
         const Instruction& i = instruction(operation.place);
+        if (operation.result != kNoValue) {
+          note(results, operation.place, levels.results[o], levels.addresses[o]);
+        }
         if ((i.is(Op::OpBranchConditional) || i.is(Op::OpSwitch)) && view_.flow.graph.successors[b].size() > 1) {
           note(branches, operation.place, levels.decisions[b], Level::Launch);
         } else if (m_.classes.of(i) == InstructionClass::Load) {
@@ -145,12 +148,14 @@ class FactsOfView {
         }
       }
     }
-    for (const auto& [place, facts] : branches) {
-      facts_.branches.push_back(facts);
-    }
-    for (const auto& [place, facts] : loads) {
-      facts_.loads.push_back(facts);
-    }
+    const auto take = [](const std::map<Place, UniformityFacts>& from, std::vector<UniformityFacts>& to) {
+      for (const auto& [place, facts] : from) {
+        to.push_back(facts);
+      }
+    };
+    take(branches, facts_.branches);
+    take(loads, facts_.loads);
+    take(results, facts_.results);
   }
 
  private:
@@ -227,7 +232,7 @@ ModuleFacts facts_of(const Analysed& m, std::uint32_t most_instructions) {
         operations += m.module.functions[f].body.size();
       }
       count(m, shader);
-      operations += add_view(m, shader, most_instructions);
+      operations += add_view(m, shader, most_instructions) + m.module.functions.size();
     }
     facts.shaders.push_back(std::move(shader));
   }

@@ -34,10 +34,10 @@ struct CallFacts {
   std::uint64_t payload_bytes = 0;
 };
 
-/// A branch, or a load from memory.
+/// A branch, a load from memory, or another instruction with a result.
 struct UniformityFacts {
   Place place;
-  Level level = Level::Launch;    ///< of the condition, or of the loaded value
+  Level level = Level::Launch;    ///< of the condition, or of the result
   Level address = Level::Launch;  ///< of a load
 };
 
@@ -60,7 +60,8 @@ struct ShaderFacts {
   bool has_liveness = false, has_divergence = false;
   std::vector<CallFacts> calls;           ///< by place
   std::vector<UniformityFacts> branches;  ///< by place
-  std::vector<UniformityFacts> loads;     ///< by place
+  std::vector<UniformityFacts> loads;     ///< by place, from memory
+  std::vector<UniformityFacts> results;   ///< by place, of every instruction, these loads too
   std::vector<BlockFacts> live_in;        ///< by function and block
   std::vector<std::string> notes;
 };

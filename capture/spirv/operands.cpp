@@ -37,8 +37,12 @@ Literals literals_of(const Instruction& i) {
     case Op::OpExtInst:
       return {4, kNoEnd};
     case Op::OpSwitch:
-    case Op::OpBranchConditional:
+    case Op::OpSelectionMerge:
       return {kNone, 2};
+    case Op::OpLoopMerge:
+      return {kNone, 3};
+    case Op::OpBranchConditional:
+      return {kNone, 4};
     case Op::OpImageSampleImplicitLod:
     case Op::OpImageSampleExplicitLod:
     case Op::OpImageSampleProjImplicitLod:
@@ -84,17 +88,25 @@ Literals literals_of(const Instruction& i) {
 
 }  // namespace
 
-std::vector<Id> used_ids(const Instruction& i) {
+std::vector<std::size_t> id_words(const Instruction& i) {
   bool result = false;
   bool type = false;
   spv::HasResultAndType(static_cast<Op>(i.op()), &result, &type);
   const Literals literals = literals_of(i);
-  std::vector<Id> ids;
+  std::vector<std::size_t> words;
   const std::size_t end = std::min(i.size(), literals.end);
   for (std::size_t w = 1 + (result ? 1U : 0U) + (type ? 1U : 0U); w < end; ++w) {
     if (w != literals.one) {
-      ids.push_back(i[w]);
+      words.push_back(w);
     }
+  }
+  return words;
+}
+
+std::vector<Id> used_ids(const Instruction& i) {
+  std::vector<Id> ids;
+  for (const std::size_t w : id_words(i)) {
+    ids.push_back(i[w]);
   }
   return ids;
 }
