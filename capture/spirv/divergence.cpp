@@ -8,7 +8,7 @@
 namespace rayreplay::spirv {
 namespace {
 
-constexpr std::uint64_t kMostStates = std::uint64_t{1} << 28;  ///< blocks times slots
+constexpr std::uint64_t kMostStates = std::uint64_t{1} << 27;  ///< blocks times slots
 constexpr std::uint32_t kMostLoopDepth = 256;
 
 class Solver {
@@ -20,7 +20,7 @@ class Solver {
         crosses_(view.values.size(), false),
         writes_(view.slots.size(), 0),
         written_(view.blocks.size()),
-        at_start_(view.blocks.size()),
+        at_start_(view.blocks.size(), std::vector<Level>(view.slots.size(), Level::Launch)),
         is_join_(view.blocks.size(), false),
         mixed_(view.blocks.size()),
         separates_(view.blocks.size(), false),
@@ -68,7 +68,6 @@ class Solver {
   /// False: too many steps.
   bool run() {
     std::vector<Level>& entry = at_start_[0];
-    entry.assign(view_.slots.size(), Level::Launch);
     for (Slot s = 0; s < view_.slots.size(); ++s) {
       const auto storage = view_.slots[s].storage;
       if (storage == spv::StorageClass::IncomingRayPayloadKHR ||
@@ -141,7 +140,6 @@ class Solver {
 
   void visit(Node block) {
     std::vector<Level> slots = at_start_[block];
-    slots.resize(view_.slots.size(), Level::Launch);
     if (is_join_[block] && !mixed_[block].empty()) {
       for (Slot s = 0; s < slots.size(); ++s) {
         // A slot of level Launch has the same value wherever it has one.
@@ -156,10 +154,6 @@ class Solver {
     decide(block);
     for (const Node to : view_.flow.graph.successors[block]) {
       std::vector<Level>& there = at_start_[to];
-      if (there.empty()) {
-        there.assign(slots.size(), Level::Launch);
-        changed_ = true;
-      }
       for (Slot s = 0; s < slots.size(); ++s) {
         raise(there[s], slots[s]);
       }
@@ -218,7 +212,8 @@ class Solver {
     for (std::uint32_t u = operation.uses + 1; u < operation.uses_end; ++u) {
       one_source = one_source && view_.uses[u] == view_.uses[operation.uses];
     }
-    if (one_source) {
+    // An entry block with predecessors, which SPIR-V forbids, has a value of the last time round.
+    if (one_source && block != 0) {
       return Level::Launch;
     }
     return is_join_[block] ? Level::Divergent : Level::Group;
