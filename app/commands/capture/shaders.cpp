@@ -71,7 +71,6 @@ const spirv::ShaderFacts* facts_of(const report::KnownModule& known, const trace
 }
 
 report::ShaderReport report_of_trace(const ShadersArguments& options) {
-  require_no_memory_trace(options.path);
   report::ShaderReport report{options.path, true, options.recompute, {}};
   const trace::FileInfo info = trace::read_info(options.path);
   std::map<std::vector<std::uint32_t>, std::pair<std::shared_ptr<const report::KnownModule>, std::string>> modules;
@@ -140,7 +139,12 @@ int act(const ShadersArguments& options) {
   }
   const bool is_module = has_module_start(options.path);
   if (!is_module) {
-    require_known_trace(options.path);
+    require_no_memory_trace(options.path);
+    if (!has_trace_start(options.path)) {
+      throw Error(ErrorKind::Input, {"this is neither a SPIR-V module nor a trace", options.path,
+                                     "a file of another kind", "a binary SPIR-V module, or a trace of rays (.rrt)",
+                                     "glslangValidator -V makes the one, rayreplay capture the other"});
+    }
   }
   const report::ShaderReport report = is_module ? report_of_module(options) : report_of_trace(options);
   if (!options.shader.empty()) {

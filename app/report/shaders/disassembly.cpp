@@ -1,7 +1,9 @@
 #include "app/report/shaders/disassembly.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,12 @@ using spirv::Place;
 class Printer {
  public:
   explicit Printer(const ShaderRow& row) : m_(row.known->analysed), facts_(*row.facts) {
+    std::set<std::string> names;
+    for (const Instruction& i : m_.module.debug) {
+      if (i.is(spv::Op::OpName) && !names.insert(i.string(2)).second) {
+        shared_names_.insert(i.string(2));
+      }
+    }
     for (const spirv::UniformityFacts& result : facts_.results) {
       levels_[result.place] = result.level;
     }
@@ -47,13 +55,44 @@ class Printer {
   [[nodiscard]] std::string id_text(Id id) const {
     const std::string name = m_.index.name(id);
     if (!name.empty()) {
-      return "%" + name.substr(0, name.find('('));
+      const std::string shown = "%" + name.substr(0, name.find('('));
+      return shared_names_.contains(name) ? fmt::format("{}.{}", shown, id) : shown;
+    }
+    if (const std::string type = type_text(id); !type.empty()) {
+      return type;
     }
     const Instruction* definition = m_.index.definition(id);
     if (definition != nullptr && definition->is(spv::Op::OpConstant) && definition->size() == 4) {
       return constant_text(*definition);
     }
     return fmt::format("%{}", id);
+  }
+
+  /// "uint", "floatx3", "bool"; empty for other types and for ids that are none.
+  [[nodiscard]] std::string type_text(Id id) const {
+    using spv::Op;
+    const Instruction* type = m_.index.definition(id);
+    if (type == nullptr) {
+      return {};
+    }
+    switch (static_cast<Op>(type->op())) {
+      case Op::OpTypeVoid:
+        return "void";
+      case Op::OpTypeBool:
+        return "bool";
+      case Op::OpTypeInt:
+        return fmt::format("{}int{}", (*type)[3] == 0 ? "u" : "",
+                           (*type)[2] == 32 ? "" : fmt::format("{}", (*type)[2]));
+      case Op::OpTypeFloat:
+        return fmt::format("float{}", (*type)[2] == 32 ? "" : fmt::format("{}", (*type)[2]));
+      case Op::OpTypeVector: {
+        const Id part = (*type)[2];
+        const bool known = m_.index.type(part, Op::OpTypeVector) == nullptr && !type_text(part).empty();
+        return known ? fmt::format("{}x{}", type_text(part), (*type)[3]) : std::string();
+      }
+      default:
+        return {};
+    }
   }
 
   [[nodiscard]] std::string constant_text(const Instruction& constant) const {
@@ -147,6 +186,7 @@ class Printer {
 
   const spirv::Analysed& m_;
   const spirv::ShaderFacts& facts_;
+  std::set<std::string> shared_names_;
   std::map<Place, Level> levels_;
   std::map<std::pair<std::uint32_t, Node>, std::uint64_t> live_in_;
   std::map<Place, const spirv::CallFacts*> calls_;
