@@ -95,6 +95,7 @@ class Solver {
   }
 
   Divergence take() {
+    result_.steps = steps_;
     return std::move(result_);
   }
 
@@ -339,7 +340,7 @@ std::optional<Divergence> divergence(const InlineView& view, const Analysed& mod
   }
   Solver solver(view, module, live);
   if (!solver.run()) {
-    reason = "more work than the analysis takes on";
+    reason = kTooMuchWork;
     return std::nullopt;
   }
   return solver.take();

@@ -22,6 +22,9 @@ namespace rayreplay::spirv {
 
 inline constexpr std::uint64_t kMostDivergenceSteps = std::uint64_t{1} << 29;
 
+/// The reason where an analysis reached its limit of steps.
+inline constexpr const char* kTooMuchWork = "more work than the analysis takes on";
+
 enum class Level : std::uint8_t { Launch, Group, Divergent };
 
 struct Divergence {
@@ -29,6 +32,7 @@ struct Divergence {
   std::vector<Level> decisions;  ///< by block: of the condition that its last operation branches on
   std::vector<Level> addresses;  ///< by operation: of the values that choose its place
   std::vector<Level> results;    ///< by operation: of its result, where it is made
+  std::uint64_t steps = 0;       ///< that it took
 };
 
 [[nodiscard]] std::optional<Divergence> divergence(const InlineView& view, const Analysed& module, const Liveness& live,

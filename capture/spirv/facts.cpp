@@ -172,13 +172,13 @@ class FactsOfView {
   ShaderFacts& facts_;
 };
 
-/// Adds what the inline view says; returns its operations.
-std::size_t add_view(const Analysed& m, ShaderFacts& facts, std::uint32_t most_instructions) {
+/// Adds what the inline view says; returns the steps that it took.
+std::uint64_t add_view(const Analysed& m, ShaderFacts& facts, std::uint32_t most_instructions) {
   std::string reason;
   const std::optional<InlineView> view = inline_view(m, facts.functions.front(), reason);
   if (!view) {
     facts.notes.push_back("no live state and no uniformity: " + reason);
-    return 0;
+    return kMostOperations;
   }
   for (const std::string& note : view->notes) {
     if (std::find(facts.notes.begin(), facts.notes.end(), note) == facts.notes.end()) {
@@ -187,17 +187,19 @@ std::size_t add_view(const Analysed& m, ShaderFacts& facts, std::uint32_t most_i
   }
   FactsOfView of(m, *view, facts);
   const std::optional<Liveness> live = liveness(*view);
-  if (!live || view->calls.size() * view->operations.size() > kMostLiveSteps) {
-    facts.notes.emplace_back("no live state and no uniformity: more work than the analysis takes on");
-    return view->operations.size();
+  const std::uint64_t recomputation = std::uint64_t{view->calls.size()} * view->operations.size();
+  if (!live || recomputation > kMostLiveSteps) {
+    facts.notes.push_back(std::string("no live state and no uniformity: ") + kTooMuchWork);
+    return kMostLiveSteps;
   }
   of.add_liveness(*live, most_instructions);
+  const std::uint64_t steps = view->operations.size() + recomputation + live->steps;
   if (const std::optional<Divergence> levels = divergence(*view, m, *live, reason)) {
     of.add_divergence(*levels);
-  } else {
-    facts.notes.push_back("all branches and loads may diverge: " + reason);
+    return steps + levels->steps;
   }
-  return view->operations.size();
+  facts.notes.push_back("all branches and loads may diverge: " + reason);
+  return steps + (reason == kTooMuchWork ? kMostDivergenceSteps : 0);
 }
 
 }  // namespace
@@ -211,7 +213,7 @@ std::string function_name(const Analysed& module, std::uint32_t function) {
 ModuleFacts facts_of(const Analysed& m, std::uint32_t most_instructions) {
   ModuleFacts facts;
   std::vector<bool> used(m.module.functions.size(), false);
-  std::size_t operations = 0;
+  std::uint64_t work = 0;
   for (std::uint32_t e = 0; e < m.module.entry_points.size(); ++e) {
     const Instruction& entry = m.module.entry_points[e];
     ShaderFacts shader;
@@ -221,7 +223,7 @@ ModuleFacts facts_of(const Analysed& m, std::uint32_t most_instructions) {
     const auto function = m.calls.function_of.find(entry[2]);
     if (function == m.calls.function_of.end()) {
       shader.notes.emplace_back("the entry point names no function of the module");
-    } else if (operations > kMostModuleOperations) {
+    } else if (work > kMostModuleWork) {
       shader.notes.emplace_back("not looked at: the module's earlier entry points were work enough");
     } else {
       const Reached reached = reached_from(m.calls, function->second);
@@ -229,10 +231,10 @@ ModuleFacts facts_of(const Analysed& m, std::uint32_t most_instructions) {
       shader.recursion = reached.recursion;
       for (const std::uint32_t f : reached.functions) {
         used[f] = true;
-        operations += m.module.functions[f].body.size();
+        work += m.module.functions[f].body.size();
       }
       count(m, shader);
-      operations += add_view(m, shader, most_instructions) + m.module.functions.size();
+      work += add_view(m, shader, most_instructions) + m.module.functions.size();
     }
     facts.shaders.push_back(std::move(shader));
   }

@@ -3,8 +3,8 @@
 // Contract: never throws on any module. Blocks, loops and instructions are counted once for each function that the
 // entry point reaches; live state, uniformity of branches and of loads are those of the inline view, where a place has
 // the highest live state, and is uniform only if it is in every copy of its function. What cannot be analysed is left
-// alone: `notes` say what and why, and its numbers are empty. Deterministic. Work beyond `kMostModuleOperations`
-// operations of all inline views of a module together is left alone too.
+// alone: `notes` say what and why, and its numbers are empty. Deterministic. Entry points
+// behind those that took more than `kMostModuleWork` steps together are left alone too.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace rayreplay::spirv {
 
-inline constexpr std::size_t kMostModuleOperations = std::size_t{1} << 22;
+inline constexpr std::uint64_t kMostModuleWork = std::uint64_t{1} << 31;
 
 /// Where an instruction stands, for people.
 struct SourcePlace {

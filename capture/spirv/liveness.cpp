@@ -128,6 +128,7 @@ class Walk {
         return std::nullopt;
       }
     }
+    result_.steps = steps_;
     return std::move(result_);
   }
 

@@ -25,6 +25,7 @@ struct LiveSet {
 struct Liveness {
   std::vector<LiveSet> calls;                ///< by InlineView::calls
   std::vector<std::uint64_t> live_in_bytes;  ///< by block: values and slots that are live where it begins
+  std::uint64_t steps = 0;                   ///< that it took
 };
 
 [[nodiscard]] std::optional<Liveness> liveness(const InlineView& view);

@@ -90,6 +90,7 @@ void ModuleIndex::see_type(const Instruction& i) {
     type.parts = std::max<std::uint64_t>(capped(one.parts, count), 1);
     type.opaque = static_cast<std::uint32_t>(std::min<std::uint64_t>(capped(one.opaque, count), 0xFFFFFFFF));
     type.depth = one.depth + 1;
+    type.count = count;
   };
   switch (static_cast<Op>(i.op())) {
     case Op::OpTypeBool:
@@ -112,6 +113,7 @@ void ModuleIndex::see_type(const Instruction& i) {
         return;
       }
       type.parts = 0;
+      type.count = i.size() - 2;
       for (std::size_t m = 2; m < i.size(); ++m) {
         const TypeParts member = parts(i[m]);
         type.bytes = std::min(type.bytes + member.bytes, kMostTypeBytes);
@@ -176,24 +178,6 @@ std::optional<Word> ModuleIndex::constant(Id id) const {
 TypeParts ModuleIndex::parts(Id type) const {
   const auto found = parts_.find(type);
   return found == parts_.end() ? TypeParts{} : found->second;
-}
-
-std::uint64_t ModuleIndex::part_count(Id type) const {
-  const Instruction* i = definition(type);
-  if (i == nullptr || !parts_.contains(type)) {
-    return 0;
-  }
-  switch (static_cast<Op>(i->op())) {
-    case Op::OpTypeVector:
-    case Op::OpTypeMatrix:
-      return (*i)[3];
-    case Op::OpTypeArray:
-      return length((*i)[3]);
-    case Op::OpTypeStruct:
-      return i->size() - 2;
-    default:
-      return 0;
-  }
 }
 
 Id ModuleIndex::part_type(Id type, std::uint64_t index) const {

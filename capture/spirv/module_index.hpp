@@ -21,6 +21,7 @@ namespace rayreplay::spirv {
 struct TypeParts {
   std::uint64_t bytes = 0;  ///< saturates at kMostTypeBytes
   std::uint64_t parts = 1;  ///< 1 or more; saturates likewise
+  std::uint64_t count = 0;  ///< direct parts; 0: a number, or of unknown length
   std::uint32_t opaque = 0;
   std::uint32_t depth = 1;  ///< nesting
 };
@@ -45,8 +46,6 @@ class ModuleIndex {
   [[nodiscard]] TypeParts parts(Id type) const;
   /// The type of member, element, column or component `index`; 0: there is none.
   [[nodiscard]] Id part_type(Id type, std::uint64_t index) const;
-  /// Number of a type's direct parts; 0: a number, or of unknown length.
-  [[nodiscard]] std::uint64_t part_count(Id type) const;
 
   /// OpName; empty if there is none.
   [[nodiscard]] std::string name(Id id) const;

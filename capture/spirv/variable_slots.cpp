@@ -59,7 +59,7 @@ Pointer VariableSlots::declare(const Instruction& variable) {
 }
 
 void VariableSlots::flatten(Id type, std::uint32_t opaque, const SlotInfo& like) {
-  const std::uint64_t count = index_.part_count(type);
+  const std::uint64_t count = index_.parts(type).count;
   if (count == 0) {
     SlotInfo slot = like;
     slot.bytes = index_.parts(type).bytes;
@@ -89,7 +89,7 @@ void VariableSlots::narrow(Pointer& pointer, Id index, Value address) const {
   if (address != kNoValue) {
     pointer.addresses.push_back(address);
   }
-  const std::uint64_t count = index_.part_count(pointer.type);
+  const std::uint64_t count = index_.parts(pointer.type).count;
   const std::optional<Word> constant = index_.constant(index);
   const std::uint64_t slots = index_.parts(pointer.type).parts;
   const std::uint64_t at = constant.value_or(0);

@@ -146,10 +146,11 @@ bool ViewBuilder::add_block(Copy& copy, Node block, std::size_t depth) {
     const Instruction& instruction = body[i];
     const bool call = instruction.is(Op::OpFunctionCall) && m_.calls.function_of.contains(instruction[3]) &&
                       !m_.flows[m_.calls.function_of.at(instruction[3])]->blocks.empty();
+    const std::size_t calls = view_.calls.size();
     if (!(call ? add_call(copy, place, instruction, depth, at) : add_instruction(copy, place, instruction))) {
       return false;
     }
-    if (call_kind(instruction.op())) {
+    if (view_.calls.size() > calls && !call) {
       view_.calls.back().block = at;
     }
     if (view_.operations.size() > kMostOperations || view_.uses.size() > 16 * kMostOperations) {
