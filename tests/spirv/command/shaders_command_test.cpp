@@ -8,6 +8,7 @@
 
 #include "Bounces.spv.hpp"
 #include "Uniformity.spv.hpp"
+#include "tests/app/json_keys.hpp"
 #include "tests/app/run_command.hpp"
 #include "tests/instrument/support/corpus.hpp"
 
@@ -63,6 +64,24 @@ TEST_F(ShadersCommand, SaysWhatIsKnownOfAModule) {
   EXPECT_EQ(call["live_bytes"], 40);
   EXPECT_EQ(call["payload_bytes"], 16);
   EXPECT_TRUE(facts["notes"].empty());
+}
+
+TEST_F(ShadersCommand, TheManualNamesEveryKeyAndOption) {
+  const auto manual = [](const std::string& name) {
+    return test::read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/" + name);
+  };
+  const std::string surfaces = manual("surfaces.md");
+  const json facts = document(save("uniformity.spv", kUniformity));
+  test::expect_named(facts, surfaces);
+  for (const char* list : {"shaders", "calls", "branches", "loads"}) {
+    test::expect_named(facts[list].at(0), surfaces);
+  }
+  const std::string cli = manual("cli.md");
+  const std::string section = cli.substr(cli.find("\n## shaders\n"));
+  for (const char* option : {"--recompute", "--rows", "--disassemble", "--format", "--output", "--force"}) {
+    EXPECT_THAT(run_command({"shaders", "--help"}).output, HasSubstr(option));
+    EXPECT_THAT(section.substr(0, section.find("\n## ", 1)), HasSubstr(option));
+  }
 }
 
 TEST_F(ShadersCommand, EveryCapturedShaderIsKnown) {
