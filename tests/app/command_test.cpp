@@ -368,7 +368,7 @@ TEST_F(CommandTest, TheReferenceNamesEveryCommandAndOption) {
   const std::string reference = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
   const std::regex option("--[a-z][a-z-]*");
   for (const char* command : {"trace", "info", "validate", "seal", "whatif", "replay", "run", "traverse", "order",
-                              "swizzle", "list", "devices", "describe", "completion", "calibrate"}) {
+                              "swizzle", "list", "devices", "describe", "completion", "calibrate", "shaders"}) {
     const std::size_t begin = reference.find(std::string("\n## ") + command + "\n");
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = reference.substr(begin, reference.find("\n## ", begin + 1) - begin);

@@ -1,13 +1,16 @@
-// Fuzzer of the rewriter. A module that spirv-val calls valid must be valid afterwards; any words at all must be
-// rewritten, left alone or refused with a reason, without a crash, and give the same bytes twice.
+// Fuzzer of the rewriter and of the static analyses. A module that spirv-val calls valid must be valid afterwards; any
+// words at all must be rewritten, left alone or refused with a reason, without a crash, and give the same bytes twice.
+// What is known without a run must agree with itself.
 //
 // An input is a byte that picks the options, a byte that picks what Vulkan the module is for, and the module's words.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "capture/instrument/instrument.hpp"
+#include "capture/spirv/facts.hpp"
 #include "capture/spirv/module.hpp"
 #include "tests/fuzz/support/fuzzer.hpp"
 #include "tests/instrument/support/corpus.hpp"
@@ -246,12 +249,47 @@ void mutate(std::string& input, Random& random) {
   input = input_of(options, input[1], words);
 }
 
+/// What is known without a run must agree with itself. True if the module parses and all its functions have control
+/// flow.
+bool look_at(const Words& words) {
+  std::string reason;
+  const std::optional<spirv::Module> module = spirv::parse(words, reason);
+  if (!module) {
+    if (reason.empty()) {
+      finding("no module, without a reason");
+    }
+    return false;
+  }
+  const spirv::Analysed analysed(*module);
+  bool flows = true;
+  for (std::size_t f = 0; f < analysed.flows.size(); ++f) {
+    flows = flows && analysed.flows[f];
+    if (!analysed.flows[f] && analysed.reasons[f].empty()) {
+      finding("no control flow, without a reason");
+    }
+  }
+  for (const std::uint32_t recompute : {0U, 3U}) {
+    for (const spirv::ShaderFacts& shader : spirv::facts_of(analysed, recompute).shaders) {
+      if ((!shader.has_liveness || !shader.has_divergence) && shader.notes.empty()) {
+        finding("a shader was left alone without a note");
+      }
+      for (const spirv::UniformityFacts& load : shader.loads) {
+        if (load.address == spirv::Level::Divergent && load.level != spirv::Level::Divergent) {
+          finding("a uniform value from an address that may diverge");
+        }
+      }
+    }
+  }
+  return flows;
+}
+
 Verdict run(std::string_view input) {
   static const std::vector<test::NamedOptions> kSets = test::option_sets();
   const Words words = words_of(input);
   Choices choices(input);
   const test::NamedOptions& set = kSets[choices.below(kSets.size())];
   const std::string environment = kEnvironments[choices.below(std::size(kEnvironments))];
+  const bool flows = look_at(words);
   const instrument::Result result = instrument::instrument(words, set.options);
   static_cast<void>(instrument::entry_points(words, 0));
   if (instrument::instrument(words, set.options).spirv != result.spirv) {
@@ -268,6 +306,9 @@ Verdict run(std::string_view input) {
     finding("the rewritten module does not parse: " + reason);
   }
   if (test::validate(words, environment).empty()) {
+    if (!flows) {
+      finding("a valid module without control flow");
+    }
     const std::string messages = test::validate(result.spirv, environment);
     if (!messages.empty()) {
       finding("a valid module was made invalid, options " + set.name + ", " + environment + ": " + messages);

@@ -75,17 +75,12 @@ TEST(CountSpirv, LeavesOutMovesBetweenRegistersAlone) {
   constexpr std::uint32_t kMain = 0x6E69'616D;  // "main"
   // 1: void, 2: its function, 3: float, 4: pointer to one in Function, 5: in StorageBuffer, 6: array of them in
   // Function.
-  const std::vector<std::vector<std::uint32_t>> before = {{15, 5317, 10, kMain, 0},
-                                                          {19, 1},
-                                                          {33, 2, 1},
-                                                          {22, 3, 32},
-                                                          {32, 4, 7, 3},
-                                                          {32, 5, 12, 3},
-                                                          {43, 3, 7, 0},
-                                                          {59, 5, 8, 12},
-                                                          {54, 1, 10, 0, 2},
-                                                          {248, 11},
-                                                          {59, 4, 12, 7}};
+  const std::vector<std::vector<std::uint32_t>> before = {{14, 0, 1},     {15, 5317, 10, kMain, 0},
+                                                          {19, 1},        {33, 2, 1},
+                                                          {22, 3, 32},    {32, 4, 7, 3},
+                                                          {32, 5, 12, 3}, {43, 3, 7, 0},
+                                                          {59, 5, 8, 12}, {54, 1, 10, 0, 2},
+                                                          {248, 11},      {59, 4, 12, 7}};
   const auto count = [&](std::vector<std::vector<std::uint32_t>> body) {
     body.insert(body.begin(), before.begin(), before.end());
     body.push_back({56});

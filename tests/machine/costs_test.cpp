@@ -199,7 +199,7 @@ class Assembler {
   }
 
  private:
-  std::vector<std::uint32_t> words_{0x07230203, 0x10600, 0, 10000, 0};
+  std::vector<std::uint32_t> words_{0x07230203, 0x10600, 0, 10000, 0, 3U << 16U | 14, 0, 1};  // OpMemoryModel
 };
 
 constexpr std::uint32_t kClosestHitModel = 5316, kRayGenerationModel = 5313;

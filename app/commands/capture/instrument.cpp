@@ -14,17 +14,16 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/capture/module_file.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
-#include "base/input_file.hpp"
 #include "base/json.hpp"
 
 namespace rayreplay::app {
 namespace {
 
-constexpr std::uint64_t kMaxModuleBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kControlAlignment = 256;
 
 struct InstrumentArguments {
@@ -122,19 +121,6 @@ instrument::Options resolve(const InstrumentArguments& options) {
   return result;
 }
 
-std::vector<std::uint32_t> read_module(const std::string& path) {
-  const std::string bytes = read_text_file(path, kMaxModuleBytes);
-  if (bytes.size() % sizeof(std::uint32_t) != 0) {
-    throw Error(ErrorKind::Input, {"the file is no SPIR-V module", path, counted(bytes.size(), "byte"),
-                                   "a multiple of 4", "give a binary module, as glslangValidator -V writes"});
-  }
-  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
-  if (!words.empty()) {
-    std::memcpy(words.data(), bytes.data(), bytes.size());
-  }
-  return words;
-}
-
 std::string_view stage_name(instrument::Stage stage) {
   constexpr std::array<std::string_view, 6> kNames = {"ray_generation", "intersection", "any_hit",
                                                       "closest_hit",    "miss",         "callable"};
@@ -204,7 +190,7 @@ int act(const InstrumentArguments& options) {
   const instrument::Options resolved = resolve(options);
   require_distinct({{"--output", options.output.path}}, {{"the module", options.path}});
   options.output.check();
-  const std::vector<std::uint32_t> words = read_module(options.path);
+  const std::vector<std::uint32_t> words = read_module_file(options.path);
   const instrument::Result result = instrument::instrument(words, resolved);
   if (result.status == instrument::Status::Refused) {
     throw Error(ErrorKind::Input, {"the module cannot be instrumented", options.path, result.reason,

@@ -146,18 +146,20 @@ void require_no_memory_trace(const std::string& path) {
   }
 }
 
+bool has_trace_start(const std::string& path) {
+  constexpr std::array<std::string_view, 2> kStarts = {"RAYREPLAY", "\x89HDF"};
+  const std::string first = read_start(path, kStarts[0].size(), "trace");
+  // A file that is cut within its first bytes counts as a truncated trace.
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [&first](std::string_view start) { return first.starts_with(start) || start.starts_with(first); });
+}
+
 void require_known_trace(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     return;
   }
-  constexpr std::array<std::string_view, 2> kStarts = {"RAYREPLAY", "\x89HDF"};
-  const std::string first = read_start(path, kStarts[0].size(), "trace");
-  // A file that is cut within its first bytes counts as a truncated trace.
-  const bool known = std::any_of(kStarts.begin(), kStarts.end(), [&first](std::string_view start) {
-    return first.starts_with(start) || start.starts_with(first);
-  });
-  if (!known && !import::has_memory_trace_start(path)) {
+  if (!has_trace_start(path) && !import::has_memory_trace_start(path)) {
     throw Error(ErrorKind::Input,
                 {"this is neither a trace of rays nor a memory trace", path, "a file of another kind",
                  "a trace of rays (.rrt), which starts with RAYREPLAY, or a memory trace (.rrm or text), which starts "

@@ -85,6 +85,8 @@ void require_file_name(const std::string& path, const std::string& option);
 CLI::Option* add_trace_file(CLI::App& command, std::string& path);
 /// Throws Input for a memory trace, which only `cache` and `import` accept.
 void require_no_memory_trace(const std::string& path);
+/// True if the file starts as a trace of rays does.
+[[nodiscard]] bool has_trace_start(const std::string& path);
 /// Throws Input for a file that is neither a trace of rays nor a memory trace; the reader reports unreadable files.
 void require_known_trace(const std::string& path);
 /// Reads and checks it, with a progress bar; Input for a memory trace. `rules`: as in capture/trace/reader.hpp.

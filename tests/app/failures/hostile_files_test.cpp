@@ -45,6 +45,7 @@ TEST_F(HostileFiles, PipesAndDevicesAsInputsAreRefusedAtOnce) {
              {"info", file},
              {"ingest", file, "-o", scratch_ / "i.rrt"},
              {"instrument", file, "-o", scratch_ / "i.spv"},
+             {"shaders", file},
          }) {
       expect_one_line(run_command(words), 3, file, words[0] + " " + words[1]);
     }

@@ -1,0 +1,58 @@
+// Results of `rayreplay shaders`: what is known of shaders without running them (capture/spirv/facts.hpp).
+//
+// Contract: tables of shaders, of their calls, and of their branches and loads from memory, in the order of the
+// report's shaders and then by place. Cells of what was not analysed are empty, and `notes` say why. Keys are listed in
+// docs/surfaces.md. Independent of time and machine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/report/export/table.hpp"
+#include "capture/spirv/facts.hpp"
+
+namespace rayreplay::report {
+
+/// A module that parsed, with its facts.
+struct KnownModule {
+  KnownModule(spirv::Module given, std::uint32_t most_instructions)
+      : module(std::move(given)), analysed(module), facts(spirv::facts_of(analysed, most_instructions)) {}
+  KnownModule(const KnownModule&) = delete;
+  KnownModule& operator=(const KnownModule&) = delete;
+
+  spirv::Module module;
+  spirv::Analysed analysed;
+  spirv::ModuleFacts facts;
+};
+
+/// A row: a shader of a trace, or an entry point of a module.
+struct ShaderRow {
+  std::string stage, entry;
+  std::string name;                           ///< empty: the same as the entry
+  std::shared_ptr<const KnownModule> known;   ///< null: see `missing`
+  const spirv::ShaderFacts* facts = nullptr;  ///< of `known`
+  std::string missing;                        ///< why nothing is known
+};
+
+struct ShaderReport {
+  std::string file;
+  bool is_trace = false;
+  std::uint32_t most_instructions = 0;  ///< that recompute a live value
+  std::vector<ShaderRow> shaders;
+};
+
+/// What the rows of a CSV are.
+enum class ShaderRows : std::uint8_t { Shaders, Calls, Branches, Loads };
+
+[[nodiscard]] output::Table shader_rows(const ShaderReport& report, ShaderRows rows);
+[[nodiscard]] std::string shader_text(const ShaderReport& report);
+[[nodiscard]] nlohmann::ordered_json shader_json(const ShaderReport& report);
+
+/// "ray-generation", "compute", "model 12".
+[[nodiscard]] std::string stage_of_model(std::uint32_t execution_model);
+
+}  // namespace rayreplay::report
