@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DROPPED = {"tool_version", "tool", "version", "device", "devices", "seconds", "wall_seconds", "trace", "path", "file",
            "store", "threads", "output", "database"}
 MOST_DIFFERENCES = 20
-MOST_ITEMS = 40
+MOST_ITEMS = 24
 FIRST_ITEMS = 2
 
 
