@@ -65,8 +65,8 @@ class Solver {
     }
   }
 
-  /// False: too many steps.
-  bool run() {
+  /// Empty, or why there is no result.
+  std::string run() {
     std::vector<Level>& entry = at_start_[0];
     for (Slot s = 0; s < view_.slots.size(); ++s) {
       const auto storage = view_.slots[s].storage;
@@ -87,11 +87,14 @@ class Solver {
           separate(block);
         }
         if (steps_ > kMostDivergenceSteps) {
-          return false;
+          return kTooMuchWork;
+        }
+        if (meets_in_other_round_) {
+          return "threads that part may meet again in another round of an outer loop";
         }
       }
     } while (changed_);
-    return true;
+    return {};
   }
 
   Divergence take() {
@@ -234,6 +237,15 @@ class Solver {
     changed_ = true;
     const DivergentJoins found = joins_.of(branch);
     steps_ += view_.blocks.size();
+    if (const Node meet = view_.flow.post_dominator[branch]; meet != kNoNode) {
+      const std::vector<bool> before = reach(view_.flow.graph, view_.flow.graph.successors[branch], meet);
+      for (std::uint32_t l = view_.flow.loops.innermost[branch]; l != kNoNode; l = view_.flow.loops.all[l].parent) {
+        meets_in_other_round_ =
+            meets_in_other_round_ || (view_.flow.loops.holds(l, meet) && before[view_.flow.loops.all[l].header]);
+      }
+      is_join_[meet] = true;
+      mix_between(branch, meet);
+    }
     for (const Node join : found.joins) {
       is_join_[join] = true;
       mix_between(branch, join);
@@ -316,6 +328,7 @@ class Solver {
   std::vector<bool> call_at_;                 ///< by operation
   Graph backwards_;
   bool changed_ = false;
+  bool meets_in_other_round_ = false;  ///< an inner loop's threads, behind the start of a loop around it
   std::uint64_t steps_ = 0;
   Divergence result_;
 };
@@ -339,8 +352,8 @@ std::optional<Divergence> divergence(const InlineView& view, const Analysed& mod
     return std::nullopt;
   }
   Solver solver(view, module, live);
-  if (!solver.run()) {
-    reason = kTooMuchWork;
+  reason = solver.run();
+  if (!reason.empty()) {
     return std::nullopt;
   }
   return solver.take();

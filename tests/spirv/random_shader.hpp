@@ -35,9 +35,21 @@ class RandomShader {
  public:
   explicit RandomShader(std::mt19937& random) : random_(random) {
     do {
-      graph_ = random_graph(random_, 9);
+      // Behind an entry of its own, since nothing may branch to that, and before one exit, where threads meet again.
+      const spirv::Graph body = random_graph(random_, 10);
+      const auto exit = static_cast<spirv::Node>(body.size() + 1);
+      graph_ = spirv::Graph(exit + 1);
+      graph_.connect(0, 1);
+      for (spirv::Node v = 0; v < body.size(); ++v) {
+        if (body.successors[v].empty()) {
+          graph_.connect(v + 1, exit);
+        }
+        for (const spirv::Node to : body.successors[v]) {
+          graph_.connect(v + 1, to + 1);
+        }
+      }
       flow_ = spirv::control_flow(graph_);
-    } while (flow_.loops.irreducible || !graph_.predecessors[0].empty());
+    } while (flow_.loops.irreducible || flow_.order.size() < 5);
   }
 
   spirv::Module make() {
@@ -131,7 +143,7 @@ class RandomShader {
       return;
     }
     joining_ = false;
-    switch (random_() % 9) {
+    switch (random_() % 11) {
       case 0:
         return add(Op::OpLoad, {kUintType, id, kThreadInput});
       case 1:
@@ -145,9 +157,10 @@ class RandomShader {
       case 4:
         return add(Op::OpLoad, {kUintType, id, kPrivate});
       case 5:
+      case 6:
         add(Op::OpStore, {kPrivate, any()});
         return add(Op::OpIAdd, {kUintType, id, any(), any()});
-      case 6:
+      case 7:
         return add(Op::OpIMul, {kUintType, id, any(), any()});
       default:
         return add(Op::OpIAdd, {kUintType, id, any(), any()});
