@@ -1,7 +1,8 @@
-// The progress of a part of some work whose units are larger: it shows that the work goes on.
+// Progress of a part of a task, where one unit of the task is larger than a unit of the part. It shows that the task
+// goes on.
 //
-// Contract: stages and units of the part are not shown. Each of its units makes the whole's line be drawn again, with
-// the time so far. Thread-safe where the whole's progress is, which may be null.
+// Contract: the part's stages and units are not shown. Each unit of the part redraws the task's line with the time so
+// far. Thread-safe if the task's progress is. The task's progress may be null.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A SPIR-V module's parts (capture/spirv/) under the instrumentation's own names: every pass is about them.
+// The names of capture/spirv/ in the instrumentation's namespace: every pass uses them.
 #pragma once
 
 #include "capture/spirv/module.hpp"

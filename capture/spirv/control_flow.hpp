@@ -1,9 +1,9 @@
 // A function's control-flow graph: its blocks, the edges between them, dominators, post-dominators and natural loops.
 //
-// Contract: `control_flow` takes any function of a parsed module. It is empty, with a reason, for a body that is no
-// list of blocks or that branches to labels it does not have; structured control flow is not asked for. Graph nodes are
-// indices of `blocks`, which are in the module's order; node 0 is the entry. Blocks that the entry does not reach are
-// kept, in no loop and without dominators. O(edges · log blocks).
+// Contract: `control_flow` takes any function of a parsed module. The result is empty, with a reason, for a body that
+// is no list of blocks or that branches to a label outside it. Control flow need not be structured. Graph nodes are
+// indices of `blocks`, which are in the module's order; node 0 is the entry. Blocks that the entry does not reach
+// remain, in no loop and without dominators. O(edges · log blocks).
 #pragma once
 
 #include <optional>

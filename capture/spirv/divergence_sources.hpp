@@ -1,4 +1,4 @@
-// What an operation's own kind says of its result's level, before its operands.
+// The level of an operation's result by the kind of the operation, before its operands.
 #pragma once
 
 #include "capture/spirv/divergence.hpp"

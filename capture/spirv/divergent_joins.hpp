@@ -1,7 +1,7 @@
 // Where the threads that a branch separates meet again: joins, and loops that they leave at different times.
 //
-// A block is a join of a branch if two paths from different successors of the branch meet there first. A loop around
-// the branch is left at different times if some threads can go on to its header while others leave it.
+// A block is a join of a branch if two paths from different successors of the branch meet there first. Threads leave a
+// loop around the branch at different times if some can go on to its header while others leave it.
 //
 // Contract: reducible graphs only. Linear in blocks and edges for one branch.
 #pragma once
@@ -11,7 +11,7 @@
 namespace rayreplay::spirv {
 
 struct DivergentJoins {
-  std::vector<Node> joins;           ///< without order
+  std::vector<Node> joins;           ///< in no order
   std::vector<std::uint32_t> loops;  ///< left at different times, inner before outer
 };
 
@@ -39,7 +39,7 @@ class JoinFinder {
   std::vector<Node> label_;               ///< by block; kNoNode: not reached from the branch
   std::vector<Node> labelled_;            ///< blocks with a label
   Node header_label_ = kNoNode;           ///< of threads that go on to the scope's header
-  std::vector<Node> left_;                ///< blocks outside the scope that were reached
+  std::vector<Node> left_;                ///< reached blocks outside the scope
   std::vector<Node> joins_;
 };
 

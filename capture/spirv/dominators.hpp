@@ -1,7 +1,7 @@
 // Dominators of a graph's nodes.
 //
-// a dominates b if every path from the root to b goes through a; the immediate dominator is the nearest other
-// dominator. Post-dominators are the dominators of the reversed graph from a node behind all exits.
+// Node a dominates b if every path from the root to b goes through a. The immediate dominator of b is the nearest
+// dominator other than b. Post-dominators are the dominators of the reversed graph from a node behind all exits.
 //
 // Contract: nodes that the root does not reach have no dominator and dominate nothing. O(edges · log nodes), with the
 // simple linking of Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (TOPLAS 1979),

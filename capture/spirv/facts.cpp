@@ -198,7 +198,7 @@ std::uint64_t add_view(const Analysed& m, ShaderFacts& facts, std::uint32_t most
     of.add_divergence(*levels);
     return steps + levels->steps;
   }
-  facts.notes.push_back("all branches and loads may diverge: " + reason);
+  facts.notes.push_back("no uniformity: " + reason);
   return steps + (reason == kTooMuchWork ? kMostDivergenceSteps : 0);
 }
 
@@ -224,7 +224,7 @@ ModuleFacts facts_of(const Analysed& m, std::uint32_t most_instructions) {
     if (function == m.calls.function_of.end()) {
       shader.notes.emplace_back("the entry point names no function of the module");
     } else if (work > kMostModuleWork) {
-      shader.notes.emplace_back("not looked at: the module's earlier entry points were work enough");
+      shader.notes.emplace_back("not analysed: earlier entry points of the module used up the limit of steps");
     } else {
       const Reached reached = reached_from(m.calls, function->second);
       shader.functions = reached.functions;

@@ -1,10 +1,10 @@
 // What is known of each shader of a module without running it.
 //
 // Contract: never throws on any module. Blocks, loops and instructions are counted once for each function that the
-// entry point reaches; live state, uniformity of branches and of loads are those of the inline view, where a place has
-// the highest live state, and is uniform only if it is in every copy of its function. What cannot be analysed is left
-// alone: `notes` say what and why, and its numbers are empty. Deterministic. Entry points
-// behind those that took more than `kMostModuleWork` steps together are left alone too.
+// entry point reaches. Live state and uniformity come from the inline view, which may hold several copies of a place: a
+// place has the highest live state of its copies, and is uniform only if all its copies are. `notes` say what was not
+// analysed and why; its numbers are empty. Entry points of a module share a limit of `kMostModuleWork` steps: those
+// after the limit are not analysed. Deterministic.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ struct ShaderFacts {
   std::uint32_t entry_point = 0;  ///< index in Module::entry_points
   Word model = 0;                 ///< execution model
   std::string entry;
-  std::vector<std::uint32_t> functions;  ///< reached ones; empty: the entry point has no function
+  std::vector<std::uint32_t> functions;  ///< reached ones; empty: the entry point has no function, or is past the limit
   bool recursion = false, irreducible = false;
   std::uint64_t blocks = 0, loops = 0;
   std::uint32_t loop_depth = 0;  ///< deepest nest inside a function
@@ -61,7 +61,7 @@ struct ShaderFacts {
   std::vector<CallFacts> calls;           ///< by place
   std::vector<UniformityFacts> branches;  ///< by place
   std::vector<UniformityFacts> loads;     ///< by place, from memory
-  std::vector<UniformityFacts> results;   ///< by place, of every instruction, these loads too
+  std::vector<UniformityFacts> results;   ///< by place, of every instruction, loads included
   std::vector<BlockFacts> live_in;        ///< by function and block
   std::vector<std::string> notes;
 };

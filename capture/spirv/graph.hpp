@@ -36,7 +36,7 @@ struct DepthFirst {
 
 [[nodiscard]] DepthFirst depth_first(const Graph& graph, Node root);
 
-/// The graph with all edges turned round.
+/// The graph with all edges reversed.
 [[nodiscard]] Graph reversed(const Graph& graph);
 
 }  // namespace rayreplay::spirv

@@ -1,13 +1,13 @@
-// A shader as one function: every call is replaced by a copy of the callee, and every pointer by the variable, or the
-// part of one, that it points to.
+// A shader as one function: a copy of the callee replaces every call of a function, and the variable or part of a
+// variable that a pointer points to replaces the pointer.
 //
-// State of a thread is in values and in slots. A value is the result of an instruction, in each copy anew. A slot is a
-// part of a variable of the thread (storage classes Function, Private, and those of payloads): a number, or the whole
-// variable where it has very many parts. Constants are neither.
+// The state of a thread is in values and slots. A value is the result of an instruction; each copy of the instruction
+// has its own. A slot is a part of a variable of the thread (storage classes Function, Private, and those of payloads):
+// a number, or the whole variable if it has more than kMostPartsOfVariable parts. Constants are neither.
 //
-// Contract: takes any parsed module; an entry point that cannot be seen as one function gives an empty view and the
-// reason: recursion, variables' addresses chosen at run time, or more than the limits below. Blocks that are not
-// reached are left out of `order`. Time and memory are linear in the operations of the view.
+// Contract: takes any parsed module. The view is empty, with the reason, for recursion, for addresses of variables that
+// are chosen at run time, and beyond the limits below. `order` leaves out unreached blocks. Time and memory are linear
+// in the operations of the view.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ namespace rayreplay::spirv {
 
 inline constexpr std::size_t kMostOperations = 1U << 20;
 inline constexpr std::size_t kMostSlots = 1U << 16;
-inline constexpr std::uint64_t kMostPartsOfVariable = 4096;  ///< a variable of more is one slot
+inline constexpr std::uint64_t kMostPartsOfVariable = 4096;  ///< a variable with more is one slot
 inline constexpr std::size_t kMostCallDepth = 64;
 
 using Value = std::uint32_t;
@@ -52,13 +52,13 @@ struct Operation {
   Place place;
   Value result = kNoValue;  ///< kNoValue also for a constant result
   std::uint32_t uses = 0, uses_end = 0;
-  std::uint32_t address = 0;  ///< the first of the uses that only choose where memory or slots are accessed
+  std::uint32_t address = 0;  ///< index of the first use that only chooses where memory or slots are accessed
   std::uint32_t accesses = 0, accesses_end = 0;
   /// Storage class that is read or written; kNoStorage: none.
   Word storage = 0xFFFFFFFF;
   Id root = 0;                   ///< its variable; 0: not known
-  bool stores = false;           ///< what it writes is its operand
-  bool joins = false;            ///< OpPhi, or the value of a call: one use for each way here
+  bool stores = false;           ///< writes its operand; false: writes a result of its own
+  bool joins = false;            ///< OpPhi, or the result of an inlined call: one use for each incoming edge
   bool constant_source = false;  ///< joins: a constant is among the sources
 };
 inline constexpr Word kNoStorage = 0xFFFFFFFF;
@@ -72,8 +72,8 @@ struct ViewBlock {
 
 struct ValueInfo {
   std::uint64_t bytes = 0;
-  std::uint32_t opaque = 0;
-  std::uint32_t operation = kNoValue;  ///< that defines it; kNoValue: none does
+  std::uint32_t opaque = 0;            ///< hit objects and ray queries
+  std::uint32_t operation = kNoValue;  ///< its definition; kNoValue: none
   Node block = kNoNode;                ///< of the operation
 };
 
@@ -107,7 +107,7 @@ struct InlineView {
   std::vector<std::string> notes;  ///< what the view does not know
 };
 
-/// A module with what is known of it; all members refer to the module.
+/// A module with its indices and control flow; all members refer to the module, which must outlive them.
 struct Analysed {
   explicit Analysed(const Module& module);
 

@@ -1,8 +1,9 @@
-// Classes of instructions: what kind of work of a processor each is.
+// Classes of SPIR-V instructions, by the processor's kind of work.
 //
-// Contract: one table (instruction_class.cpp) for every count of instructions in the project. None and Move issue
-// nothing: labels, declarations and debug information; components and pointers that only get other names, and loads and
-// stores of variables that compilers keep in registers. An opcode that the table does not know is Other.
+// Contract: one table (instruction_class.cpp) serves every count of instructions in the project. None and Move issue
+// nothing. None is labels, declarations and debug information. Move is components and pointers that only get other
+// names, and loads and stores of variables that compilers keep in registers. An opcode that the table does not know is
+// Other.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@ namespace rayreplay::spirv {
 
 enum class InstructionClass : std::uint8_t {
   Arithmetic,
-  Special,  ///< roots, exponentials, logarithms and trigonometric functions
+  Special,  ///< roots, powers, exponentials, logarithms, trigonometric functions, length, distance, normalize
   Load,     ///< from memory
   Store,    ///< to memory
   Texture,  ///< images: sampled, read and written
@@ -27,7 +28,7 @@ enum class InstructionClass : std::uint8_t {
 };
 inline constexpr std::size_t kInstructionClasses = 10;
 
-/// "arithmetic": of JSON and tables.
+/// "arithmetic": the name in JSON and tables.
 [[nodiscard]] std::string_view to_string(InstructionClass of);
 
 [[nodiscard]] constexpr bool issues(InstructionClass of) {

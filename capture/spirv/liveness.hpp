@@ -1,12 +1,13 @@
 // Live state of a thread at the calls of a shader.
 //
-// A value is live behind a call if it is defined before it and some path from the call uses it. A slot is live behind a
-// call if it may have been written before and some path reads it before writing it. Live state leaves out what the call
-// itself defines or is passed (its payload), and incoming payloads, which the caller keeps.
+// A value is live across a call if its definition comes before the call and some path from the call uses it. A slot is
+// live across a call if it may have been written before the call and some path from the call reads it before writing
+// it. Live state leaves out what the call itself defines or passes (its payload), and incoming payloads, which the
+// caller keeps.
 //
-// Contract: a value, or a slot, at a time, backwards from its uses to its definition, as in Boissinot et al., "A
-// Non-iterative Data-Flow Algorithm for Computing Liveness Sets in Strict SSA Programs" (APLAS 2011): linear in the
-// sizes of the live ranges. Empty if these exceed `kMostLiveSteps`.
+// Contract: the search takes one value or slot at a time, backwards from its uses to its definition, as in Boissinot et
+// al., "A Non-iterative Data-Flow Algorithm for Computing Liveness Sets in Strict SSA Programs" (APLAS 2011). It is
+// linear in the sizes of the live ranges. The result is empty beyond `kMostLiveSteps`.
 #pragma once
 
 #include <optional>
@@ -41,8 +42,8 @@ struct LiveState {
 };
 
 /// Splits a live set into what must be kept and what recomputes from kept values and constants with at most
-/// `most_instructions` instructions that issue (0: components and other names only). Values are looked at in the order
-/// of their definition; the first of several that give each other is kept. Loads never recompute, since memory and
+/// `most_instructions` instructions that issue (0: components and other names only). Values are taken in the order of
+/// their definition; of several that give each other the first is kept. Loads never recompute, since memory and
 /// variables change. Linear in the operations.
 class Recomputation {
  public:

@@ -1,9 +1,9 @@
 // Natural loops of a graph.
 //
-// A back edge is an edge whose target, the header, dominates its source, a latch. A header's loop holds it and every
-// node that reaches one of its latches without passing the header. A retreating edge of a depth-first search that is no
-// back edge makes the graph irreducible (Hecht and Ullman, 1974): a cycle with several entries, which is no natural
-// loop and is not listed.
+// A back edge is an edge whose target, the header, dominates its source, a latch. The loop of a header is the header
+// and every node that reaches one of its latches without passing the header. A retreating edge of a depth-first search
+// that is no back edge makes the graph irreducible (Hecht and Ullman, 1974): it closes a cycle with several entries,
+// which is no natural loop and is not listed.
 //
 // Contract: loops with different headers are disjoint or nested. Only nodes that the root reaches are in loops. Almost
 // linear: inner loops are collapsed by union and find, as in Tarjan, "Testing Flow Graph Reducibility" (1974).

@@ -1,10 +1,11 @@
-// What the ids of a module are: definitions, names, decorations, and the sizes of types.
+// Definitions, names and decorations of a module's ids, and the sizes of its types.
 //
-// Contract: made in time linear in the module; look-ups take any id. A type's bytes are those that a value needs in
+// Contract: construction is linear in the module; look-ups take any id. A type's bytes are those that a value needs in
 // registers: numbers their width, truth values 1, physical pointers and acceleration structures 8, vectors, matrices,
-// arrays and structures the sum of their parts without padding. Images, samplers and logical pointers have none:
-// they are read again from their descriptors. Hit objects and ray queries are opaque and counted apart, because only
-// the driver knows their size. Arrays whose length a specialisation constant gives have its default length.
+// arrays and structures the sum of their parts without padding. Images, samplers and logical pointers have none: they
+// are read again from their descriptors. (So are loaded acceleration structures; the inline view gives them 0 bytes.)
+// Hit objects and ray queries are opaque and counted apart, because only the driver knows their size. Arrays whose
+// length a specialisation constant gives have its default length.
 #pragma once
 
 #include <map>
@@ -53,7 +54,7 @@ class ModuleIndex {
   [[nodiscard]] bool is_volatile(Id variable) const;
   /// The first variable of a storage class with this Location; 0: none.
   [[nodiscard]] Id variable_at(spv::StorageClass storage, Word location) const;
-  /// A buffer block of SPIR-V 1.0: storage class Uniform, but written.
+  /// A storage buffer of SPIR-V 1.0 (BufferBlock): storage class Uniform, but shaders may write it.
   [[nodiscard]] bool is_buffer_block(Id type) const;
   [[nodiscard]] std::string string(Id id) const;  ///< OpString
 

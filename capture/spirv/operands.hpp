@@ -1,8 +1,8 @@
 // Which words of an instruction are ids that it uses.
 //
-// Contract: operands only, without result and result type. Literals of the instructions that shaders hold are left out;
-// of an instruction that is not known, every operand counts, so that no use is missed. Ids of types and labels are
-// among them, but for the labels of OpSwitch.
+// Contract: operands only, without result and result type. Literals of known instructions are left out. Of an unknown
+// instruction every operand counts, so that no use is missed. Ids of types and labels count, except the labels of
+// OpSwitch.
 #pragma once
 
 #include <vector>

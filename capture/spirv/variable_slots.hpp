@@ -1,7 +1,7 @@
 // Pointers to variables, and the slots that they point to.
 //
-// Contract: a pointer names a range of slots (the thread's variables) or memory. Constant indices narrow the range;
-// from an index that is not constant on, the range stays and is inexact: an access concerns some of it.
+// Contract: a pointer names a range of slots (the thread's variables) or memory. Constant indices narrow the range. The
+// first index that is not constant ends this: the range stays, and is inexact, so an access concerns some of its slots.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Pointer {
 
 /// True for storage classes whose variables are a thread's state.
 [[nodiscard]] bool is_state(Word storage);
-/// True for payloads and callable data, outgoing ones.
+/// True for outgoing payloads and callable data.
 [[nodiscard]] bool is_passed(Word storage);
 
 class VariableSlots {

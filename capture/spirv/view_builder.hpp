@@ -63,7 +63,7 @@ class ViewBuilder {
   std::string& reason_;
   InlineView view_;
   VariableSlots slots_;
-  std::vector<Value> alias_;  ///< by value: what it turned out to be, or itself
+  std::vector<Value> alias_;  ///< by value: the value that it equals, or itself
   bool failed_ = false;
 };
 

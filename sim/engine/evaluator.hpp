@@ -59,7 +59,7 @@ struct StageForecast {
 
 /// Throws Usage if the output, or a stage that it needs, cannot work with the settings.
 void check_output(Stage output, const Experiment& experiment);
-/// Sentences about what may surprise in the output, of it and of the stages that it needs.
+/// The notes (StageCode::notes) of the output and of the stages that it needs.
 [[nodiscard]] std::vector<std::string> notes_on(Stage output, const Experiment& experiment);
 
 class Evaluator {

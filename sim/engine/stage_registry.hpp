@@ -36,7 +36,7 @@ struct StageCode {
   bool (*uses_key)(const Settings&, std::string_view key) = nullptr;
   /// Throws Usage for settings with which the stage cannot work; called before any stage works.
   void (*check)(const Experiment&) = nullptr;
-  /// What may surprise in the answer to legal settings: sentences. Null: nothing.
+  /// Sentences on legal settings whose answer may surprise. Null: none.
   std::vector<std::string> (*notes)(const Experiment&) = nullptr;
 };
 

@@ -11,7 +11,7 @@
 
 namespace rayreplay::machine {
 
-/// Of all L1s and the L2 together, in an interleaving, which keeps a tag of each.
+/// Most lines of all L1s and the L2 together: an interleaving keeps a tag for each line.
 inline constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 28U;
 
 [[nodiscard]] memory::CacheGeometry l1_geometry(const Machine& machine);

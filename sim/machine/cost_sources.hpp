@@ -22,12 +22,11 @@ struct SpirvCount {
   std::uint32_t trace_calls = 0;  ///< in the same tree
 };
 
-/// Each block counts once, loops are ignored. An operation on a vector counts once per component. Not counted: what
-/// issues nothing (capture/spirv/instruction_class.hpp): moves of components, labels, merges, variables, address chains
-/// and debug information, and loads and stores of variables of storage class Function or Private (whole, or a part by
-/// constant indices; also through pointer parameters), because every compiler turns these into registers. Most applications supply unoptimised modules: their counts are 1.0 to 1.3
-/// times those after spirv-opt -O. Empty if the words are no SPIR-V module, end inside an instruction, have no entry
-/// point of this name and stage, or are recursive. O(words).
+/// Each block counts once: loops are ignored. An operation on a vector counts once per component. Instructions that
+/// issue nothing (capture/spirv/instruction_class.hpp) do not count, among them loads and stores of variables of
+/// storage class Function or Private, also through pointer parameters. Most applications supply unoptimised modules:
+/// their counts are 1.0 to 1.3 times those after spirv-opt -O. Empty if the words are no SPIR-V module, end inside an
+/// instruction, have no entry point of this name and stage, or are recursive. O(words).
 [[nodiscard]] std::optional<SpirvCount> count_spirv(std::span<const std::uint32_t> words, trace::ShaderStage stage,
                                                     const std::string& entry);
 

@@ -40,17 +40,18 @@
 //   clauses    An instruction whose row `follows` is ready in the cycle after the last transaction of the one before.
 //              An instruction and those that follow it are a clause, which completes as one.
 //   bandwidth  A miss waits until the L2 has served the bytes of earlier misses and stores; sectors that the L2 lacks
-//              then wait in the same way for DRAM. The wait comes on top of the latency (memory_bandwidth.hpp). A
-//              stored sector is dirty. A dirty line that a request evicts is written back: its dirty sectors take
-//              bandwidth of DRAM, all those of a request at once, after what it fetches, and no warp waits for them.
-//              Dirty sectors that the L2 has at the end stay there. The launch ends when its last warp has ended and
-//              L2 and DRAM have served everything, also the stores and writebacks that no warp waits for. So no server
-//              is busy for longer than the launch takes.
+//              then wait in the same way for DRAM. The wait comes on top of the latency (memory_bandwidth.hpp).
+//              Stored sectors of the L2 are dirty. The dirty sectors that a request evicts are written back: they take
+//              DRAM bandwidth, all at once, after the sectors that the request fetches, and no warp waits for them.
+//              Sectors still dirty at the end stay in the L2. The launch ends when its last warp has ended and L2 and
+//              DRAM have served everything, stores and writebacks included. So no server is busy for longer than the
+//              launch takes.
 //   states     A resident warp is in one state in every cycle (WarpWait). While its clause is ready and not all
 //              transactions have issued, the state is LoadUnit; from then until the clause completes, it is that of the
-//              farthest data: Dram, L2, Merged, or L1 (also stores). It is also in one stage of the ray-tracing
-//              pipeline (work_stage.hpp): that of its clause or shader instructions, Traversal while its rays wait for
-//              the ray-tracing unit or are tested, Exchange during its delay. Sums over stages are those over states.
+//              farthest data: Dram, L2, Merged, or L1 (also stores). The warp is also in one stage of the
+//              ray-tracing pipeline (work_stage.hpp): the stage of its clause or shader instructions; Traversal while
+//              its rays wait for the ray-tracing unit or are tested; Exchange during its delay. The cycles of all
+//              stages and those of all states have the same sum.
 //
 // The sink gets blocks by cycle, then SM; flags of loads give their outcome (transactions.hpp). `raw` gets each
 // instruction when its first transaction issues, `warp` being the item. Deterministic: the same plan, machine,

@@ -1,9 +1,9 @@
 // The order of a machine's latencies: data from farther away does not come sooner.
 //
-// Contract: latencies run from issue to data, so the one of a farther level includes the way past the nearer ones.
-// `latency_fault` gives the first pair of neighbouring levels, of those that the machine has, whose order contradicts
-// this; equal latencies do not. Files of machines and settings are held to it. The interleaving itself is defined for
-// any latencies.
+// Contract: a latency runs from issue to data, so that of a farther level includes the way past the nearer ones.
+// `latency_fault` gives the first pair of neighbouring levels, among those that the machine has, of which the farther
+// one has the shorter latency; equal latencies are no fault. Machine files and settings with a fault are errors. The
+// interleaving itself is defined for any latencies.
 #pragma once
 
 #include <cstdint>

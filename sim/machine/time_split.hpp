@@ -1,10 +1,10 @@
 // Memory time by SM and by stage of the ray-tracing pipeline.
 //
-// Contract: an SM's cycles are split as in time_shares.hpp, into kTimeParts shares that sum to 1. `sm_spread` has for
-// each part, and for the cycles with warps, the least, the median and the largest share of an SM, and the SM with that
-// (ties: the lowest number); the median of an even number of SMs is the mean of the middle two. `stage_shares` are
-// warp-cycles by stage and state, as shares of all warp-cycles: they sum to 1. All are 0 without cycles. O(SMs log
-// SMs).
+// Contract: an SM's cycles are split as in time_shares.hpp, into kTimeParts shares that sum to 1. For each part, and
+// for the cycles with warps, `sm_spread` has the least, the median and the largest share of an SM, and the SM with the
+// largest (ties: the lowest number). The median of an even number of SMs is the mean of the middle two. `stage_shares`
+// are warp-cycles by stage and state, as shares of all warp-cycles: they sum to 1. All shares are 0 without cycles.
+// O(n log n) in the number of SMs.
 #pragma once
 
 #include <array>

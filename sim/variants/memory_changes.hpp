@@ -20,7 +20,7 @@ using Metrics = std::map<std::string, double, std::less<>>;
 
 /// The metrics of the parts, by machine::kTimePartNames.
 [[nodiscard]] const std::vector<std::string>& part_metrics();
-/// Names of the metrics of the stages' shares of the warp-cycles, in the order of memory::kWorkStageNames.
+/// The metrics of the stages' shares of all warp-cycles, by memory::kWorkStageNames.
 [[nodiscard]] const std::vector<std::string>& stage_metrics();
 
 struct PartChange {

@@ -160,7 +160,7 @@ void set_asked(Found& found, const AskedNumber& asked) {
     refuse_range(asked, "LOW..HIGH with LOW below HIGH");
   }
   if (const std::string_view meaning = meaning_beside(asked.key, low); !meaning.empty()) {
-    refuse_range(asked, fmt::format("no value that is no amount: {} means '{}'", low, meaning),
+    refuse_range(asked, fmt::format("a range of amounts: {} means '{}'", low, meaning),
                  "begin the range with the least amount");
   }
   const Limits& limits = found.limits;

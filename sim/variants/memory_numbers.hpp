@@ -1,14 +1,14 @@
 // The numbers whose break-even in memory time is searched for.
 //
-// Contract: a number is a key of an experiment that is an amount (number_rules.hpp). The usual ones: the cost of
+// Contract: a number is a key of an experiment that is an amount (number_rules.hpp). The usual numbers are the cost of
 // closest-hit calls, the live state of the row's scheduler model, the latency of an instruction, assumed rates,
-// latencies and limits of the machine, the sizes of L1 and L2, the bandwidth of DRAM; those that a row does not have
-// are left out. A number's range is the one that was asked for. Without it, an assumed number has its plausible range
-// (sim/comparison/ranges.hpp); any other, and one without such a range, a quarter to four times its value. These are
-// cut to the number's limits. The ends of all ranges are moved inwards to whole steps (sets of a cache, words). Errors:
-// Usage for keys that are no amounts or named twice, that a row has no amount of now (0 for "no limit"), or whose value
-// is 0 if no range was asked for; for ranges that do not contain the value, have no other, hold values that are no
-// amounts, or exceed the limits.
+// latencies and limits of the machine, the sizes of L1 and L2, and the bandwidth of DRAM, without those that a row does
+// not have. A number's range is the one asked for. Otherwise it is the plausible range of an assumed number
+// (sim/comparison/ranges.hpp), or a quarter to four times the value, cut to the number's limits. The ends of all ranges
+// move inwards to whole steps (sets of a cache, words).
+// Errors of kind Usage, for keys: a key that is no amount, is named twice, has no amount in a row now (0 for "no
+// limit"), or is 0 and has no range. For ranges: a range that lacks the value, has no other value, holds values that
+// are no amounts, or exceeds the limits.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct AskedNumber {
   std::optional<std::pair<double, double>> range{};
 };
 
-/// Items "KEY" and "KEY=LOW..HIGH" between commas, of several lists.
+/// Items "KEY" and "KEY=LOW..HIGH", with commas between them, of several lists.
 [[nodiscard]] std::vector<AskedNumber> parse_numbers(std::span<const std::string> lists, const std::string& option);
 
 /// Facts of the launch about its numbers, beside its settings.
@@ -39,8 +39,8 @@ struct NumberFacts {
   std::uint32_t warp_size = 0;
 };
 
-/// Throws the errors that `numbers_of` has for the keys of `asked`, before anything is computed; and Usage for a
-/// parameter of scheduler models that no row's model has. `rows`: their complete settings.
+/// Throws the errors of `numbers_of` for the keys of `asked` before anything is computed, and Usage for a parameter of
+/// scheduler models that no row's model has. `rows`: their complete settings.
 void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, const std::vector<AskedNumber>& asked);
 
 /// `complete`: the row's settings.
@@ -52,7 +52,7 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 [[nodiscard]] std::string range_note(const Quantity& quantity, const AskedNumber& asked);
 
 /// Sets the numbers that differ from their present values, in settings that are not completed. Numbers that are varied
-/// together stay a machine that can be: a farther latency is at least the nearer one, and an SM remains that is not
+/// together stay free of contradictions: a farther latency is at least the nearer one, and at least one SM is not
 /// withheld. `of_model`: also parameters of the scheduler model.
 void set_numbers(Settings& asked, std::span<const Quantity> quantities, std::span<const double> values, bool of_model);
 

@@ -6,11 +6,10 @@
 // time against the baseline's: `judge` (sim/comparison/sensitivity.hpp) with few points, because each takes up to two
 // memory times. Of the numbers to vary (memory_numbers.hpp) the assumed ones decide the verdict; the others are varied
 // alone, for their break-even. A bound has no warps: it gets metrics of the stage `model` alone, and no verdict. `runs`
-// counts the different memory times that were run beside the rows' own. Before anything is computed, all rows and the
-// ends of all ranges asked for are checked as `rayreplay run` checks its settings. Up to four rows run at a time, each
-// parallel inside; points of a verdict run up to kMaxAtOnce at a time, without recording accesses. Deterministic.
-// Errors: those of the stages, for the first row that fails; Usage for numbers that cannot be varied, or on which no
-// row's memory time depends.
+// counts the different memory times beside the rows' own. All rows, and the ends of all ranges asked for, pass the
+// checks of `rayreplay run` before anything is computed. Up to four rows run at a time, each of them parallel; points
+// of a verdict run up to kMaxAtOnce at a time, without recording accesses. Deterministic. Errors: those of the stages,
+// for the first row that fails; Usage for numbers that cannot be varied, or on which no row's memory time depends.
 #pragma once
 
 #include <cstdint>
@@ -56,13 +55,13 @@ struct MemoryResult {
   std::uint64_t rays = 0;
   std::vector<MemoryRow> rows;
   std::uint64_t runs = 0;
-  std::vector<std::string> notes;  ///< on ranges that are not those asked for
+  std::vector<std::string> notes;  ///< on ranges that differ from those asked for
 };
 
 /// A launch, and what its variants are computed with.
 struct VariantBench {
   std::function<Experiment(const Settings& complete)> open;
-  std::function<Workbench(bool alone)> bench;  ///< alone: no accelerator and no stages of progress, for several at once
+  std::function<Workbench(bool alone)> bench;  ///< alone: for several at once: no accelerator, a heartbeat as progress
   const Settings& asked;                       ///< of the launch, not completed
   Progress* progress = nullptr;
 };

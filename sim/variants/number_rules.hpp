@@ -1,10 +1,10 @@
-// Keys whose values are amounts, which can be varied, and the values between which.
+// Keys that can be varied, because their values are amounts, and the limits of these values.
 //
 // Contract: an amount is a number with an order: more SMs, longer latencies. Numbers that choose something (a launch, a
-// warp size, lines, sectors, ways) are not amounts: their values must fit those of other keys. Some keys have values
-// beside their amounts, such as 0 for "no limit"; these are not varied. Limits are those of the key's range and of the
+// warp size, lines, sectors, ways) are not amounts: they must fit the values of other keys. Some keys also have values
+// that are no amounts, such as 0 for "no limit"; these are not varied. Limits come from the key's range and from the
 // keys that it must fit (machine.sms and machine.withheld_sms, latencies in the order of their levels, registers for
-// one warp, resident warps), so that every value between them can run. `complete`: settings of a row.
+// one warp, resident warps), so that every value within them can run. `complete`: settings of a row.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline constexpr std::string_view kModelParameter = "scheduler.model:";
 inline constexpr std::string_view kL1Bytes = "machine.l1_bytes";
 inline constexpr std::string_view kL2Bytes = "machine.l2_bytes";
 
-/// The keys of experiments that can be varied, without costs of calls and parameters of scheduler models.
+/// The keys of experiments that can be varied, except costs of calls and parameters of scheduler models.
 [[nodiscard]] const std::vector<std::string>& amount_keys();
 /// "shader_costs.closest-hit, scheduler.model:PARAMETER, machine.sms, …": for messages.
 [[nodiscard]] std::string amount_keys_text();
@@ -30,7 +30,7 @@ inline constexpr std::string_view kL2Bytes = "machine.l2_bytes";
 /// "" for an amount; else what the value of the key means instead: "no limit".
 [[nodiscard]] std::string_view meaning_beside(std::string_view key, double value);
 
-/// Values are multiples of it; 1 unless the key is a size in whole sets of a cache, or in words.
+/// Values are multiples of the step. It is 1, except for sizes in whole sets of a cache or in words.
 [[nodiscard]] double step_of(const Settings& complete, std::string_view key);
 
 struct Limits {

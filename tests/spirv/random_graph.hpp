@@ -1,4 +1,4 @@
-// Random control-flow graphs of few nodes, with chains, cycles, irreducible ones included, and unreached nodes.
+// Random control-flow graphs of few nodes, with chains, cycles (also irreducible ones) and unreached nodes.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace rayreplay::test {
   return graph;
 }
 
-/// By node: reached from `from` by edges between nodes that are not `without`. Nothing if from == without.
+/// By node: reached from `from` by edges between nodes that are not `without`. No node if from == without.
 [[nodiscard]] inline std::vector<bool> reach(const spirv::Graph& graph, spirv::Node from, spirv::Node without) {
   std::vector<bool> seen(graph.size(), false);
   if (from == without) {

@@ -1,7 +1,6 @@
 // Random compute-like functions in SPIR-V: values that depend on the thread or not, joins, variables and branches.
 //
-// The numbers are 32 bits wide; a truth value is a comparison's. Control flow is a random
-// reducible graph.
+// Numbers are 32 bits wide; truth values come from comparisons. Control flow is a random reducible graph.
 #pragma once
 
 #include "capture/spirv/control_flow.hpp"
@@ -35,7 +34,7 @@ class RandomShader {
  public:
   explicit RandomShader(std::mt19937& random) : random_(random) {
     do {
-      // Behind an entry of its own, since nothing may branch to that, and before one exit, where threads meet again.
+      // The entry is a node of its own, because nothing may branch to it; so is the one exit, where threads meet again.
       const spirv::Graph body = random_graph(random_, 10);
       const auto exit = static_cast<spirv::Node>(body.size() + 1);
       graph_ = spirv::Graph(exit + 1);
@@ -54,7 +53,7 @@ class RandomShader {
 
   spirv::Module make() {
     globals();
-    // Ids of values before their uses: joins may use what comes later.
+    // All ids come first, because joins may use values that are defined later.
     const std::size_t blocks = graph_.size();
     values_.resize(blocks);
     for (std::size_t b = 0; b < blocks; ++b) {

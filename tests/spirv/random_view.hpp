@@ -65,7 +65,7 @@ class RandomView {
     view_.operations.push_back(operation);
   }
 
-  /// Defined before an operation, or before the end of a block (`o` one behind its last).
+  /// True if the value is defined before operation `o` of the block, or before the block's end (`o`: its last + 1).
   [[nodiscard]] bool available(const spirv::ValueInfo& value, spirv::Node block, std::uint32_t o) const {
     return value.block == block ? value.operation < o : view_.flow.dominators.dominates(value.block, block);
   }

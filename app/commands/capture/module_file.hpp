@@ -7,10 +7,10 @@
 
 namespace rayreplay::app {
 
-/// The file's words, whatever they say. Throws Input for sizes that are no number of words.
+/// The file's words, unchecked. Throws Input for a size that is not a multiple of 4 bytes.
 [[nodiscard]] std::vector<std::uint32_t> read_module_file(const std::string& path);
 
-/// True if the file starts as a SPIR-V module does, in any order of bytes, or is too short to say.
+/// True if the file starts with SPIR-V's magic number, in either byte order.
 [[nodiscard]] bool has_module_start(const std::string& path);
 
 }  // namespace rayreplay::app

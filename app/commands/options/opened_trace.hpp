@@ -41,7 +41,7 @@ class OpenedTrace {
   [[nodiscard]] experiment::Workbench bench() {
     return evaluator_.workbench(accelerator_, progress_.get());
   }
-  /// On the processor and without stages of progress: for several at once.
+  /// On the processor, with a heartbeat in place of progress by stage: several may run at once.
   [[nodiscard]] experiment::Workbench bench_alone() {
     return evaluator_.workbench(nullptr, &heartbeat_);
   }

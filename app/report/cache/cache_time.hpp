@@ -2,9 +2,9 @@
 //
 // Contract: only for results with memory time (`has_time`). `cache_time_table` has a row for each part of the
 // SM-cycles, which sum to 1, then one for each resource with its busy share. `cache_time_sms` has a row for each part
-// of an SM's cycles, and for those with warps: least, median and largest share of an SM. `cache_time_stages` has a row
-// for each stage of the pipeline: its share of all warp-cycles, and that of each state in it. `cache_time_states` has
-// the cycles of each SM. Keys of the JSON: docs/surfaces.md.
+// of an SM's cycles, then one for the cycles with warps: the least, median and largest share of an SM.
+// `cache_time_stages` has a row for each stage of the pipeline: its share of all warp-cycles, and the share of each
+// state in it. `cache_time_states` has a row for each SM: its cycles. Keys of the JSON: docs/surfaces.md.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ namespace rayreplay::report {
 [[nodiscard]] output::Table cache_time_table(const experiment::CacheResult& result);
 [[nodiscard]] output::Table cache_time_sms(const experiment::CacheResult& result);
 [[nodiscard]] output::Table cache_time_stages(const experiment::CacheResult& result);
-/// Stages that no warp was in left out: for people.
+/// `cache_time_stages` without the stages that no warp was in: for people.
 [[nodiscard]] output::Table cache_time_stages_met(const experiment::CacheResult& result);
 [[nodiscard]] output::Table cache_time_states(const experiment::CacheResult& result);
 /// Stages by state, stacked.

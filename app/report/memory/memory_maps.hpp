@@ -1,10 +1,10 @@
 // Maps of memory what-ifs: when each pixel's thread makes its last access.
 //
-// Contract: of each row one picture, and of each row but the first one its change against the first. Times are in
-// microseconds from the start of the launch. All pictures of times have one scale, from 0 to the latest access of any
-// row; all changes have one, symmetrical, that 99.9 % of the changes do not exceed. Pixels without accesses are grey.
-// Slices of depth: the latest. None for frames of one row. Files: last-access-N-NAME.png and
-// last-access-change-N-NAME.png, N the row's number from 0.
+// Contract: each row of the table has a picture of times; each but the first has a second picture, of the change
+// against the first. Times are in microseconds from the start of the launch. All pictures of times have one scale, from
+// 0 to the latest access of any row. All pictures of changes have one symmetrical scale, which 99.9 % of the changes do
+// not exceed. Pixels without accesses are grey. A launch with depth shows the latest slice of each pixel; a launch of
+// height 1 has no pictures. Files: last-access-N-NAME.png and last-access-change-N-NAME.png, N the row's number from 0.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Results of `rayreplay shaders`: what is known of shaders without running them (capture/spirv/facts.hpp).
 //
 // Contract: tables of shaders, of their calls, and of their branches and loads from memory, in the order of the
-// report's shaders and then by place. Cells of what was not analysed are empty, and `notes` say why. Keys are listed in
-// docs/surfaces.md. Independent of time and machine.
+// report's shaders and then by place. Cells of what was not analysed are empty, and `notes` say why. docs/surfaces.md
+// lists the keys. The results depend on the file and `most_instructions` alone.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct ShaderRow {
 struct ShaderReport {
   std::string file;
   bool is_trace = false;
-  std::uint32_t most_instructions = 0;  ///< that recompute a live value
+  std::uint32_t most_instructions = 0;  ///< most that may recompute a live value
   std::vector<ShaderRow> shaders;
 };
 

@@ -43,8 +43,9 @@ inline constexpr const char* kTimeKey = "schedule.time";
 
 [[nodiscard]] std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment& experiment);
 
-/// The launch's interleaving alone, without recording: memory of the resident warps. With memory time `history` is told
-/// what happens when; null: nothing is. `sink` gets the transactions with requests and cycles; null: none does.
+/// The launch's interleaving alone, without recording: memory of the resident warps. With memory time `history`
+/// gets the events and their cycles; null: no history. `sink` gets the transactions with requests and cycles; null: no
+/// sink.
 [[nodiscard]] machine::InterleaveResult interleave_launch(Workbench& bench, const Experiment& experiment,
                                                           machine::TimeHistory* history = nullptr,
                                                           memory::TransactionSink* sink = nullptr);

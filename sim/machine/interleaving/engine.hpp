@@ -2,10 +2,10 @@
 //
 // Method: time advances in windows (engine_state.hpp). In each, the SMs are simulated in parallel, from event to event.
 // An SM stops in a cycle in which it must ask the dispatcher: a warp has ended, or items have been released. When all
-// have stopped or reached the window's end, the dispatcher answers them one by one, in the order of SMs, and they go
-// on. While there are shared items (dispatcher.hpp), an SM with a slot for one stays where it is until all others have
-// reached that cycle; those that stopped first then get items and go on one at a time. The dispatcher's calls, and so
-// the results, do not depend on the number of threads.
+// SMs have stopped or reached the window's end, the dispatcher answers them one by one, in the order of SMs, and they
+// go on. While there are shared items (dispatcher.hpp), an SM with a slot for one waits until all others have reached
+// its cycle. The SMs that wait in the earliest cycle then get items and go on one at a time. The order of the
+// dispatcher's calls does not depend on the number of threads, so neither do the results.
 #pragma once
 
 #include <algorithm>

@@ -172,7 +172,7 @@ class EngineState {
     std::uint64_t returns;
     bool hit;
     std::uint32_t missing;       ///< with work: bytes that the L2 lacks
-    std::uint32_t written_back;  ///< bytes of lines that it replaces
+    std::uint32_t written_back;  ///< dirty bytes of lines that it replaces
   };
 
   /// The SM must have a free slot.

@@ -75,7 +75,7 @@ struct SmUnit {
   WakeQueue wakes;
   SmWork work;
 
-  std::vector<std::uint32_t> ended_items;  ///< of warps that ended in cycle `time`; the dispatcher does not know yet
+  std::vector<std::uint32_t> ended_items;  ///< of warps that ended in cycle `time`, not yet reported to the dispatcher
 
   // For the current window.
   std::vector<Issued> issued;

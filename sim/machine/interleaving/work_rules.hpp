@@ -16,9 +16,9 @@
 //              when the unit is empty: in each cycle after all wakes and starts, before the load unit. State Traversal.
 //              Without a limit or a unit no warp queues.
 //   compute    compute_cycles between two instructions. State Issue.
-// Tests and the wait for the unit belong to the stage Traversal, the other parts to those of the row. Turns are taken
-// in the order of arrival (server.hpp). A part that takes a turn ends in the first whole cycle in which it is done, t +
-// 1 at least. O(1), and O(log resident warps) for a part that takes time.
+// Tests and the wait for the unit belong to the stage Traversal, the delay to Exchange, other parts to the row's
+// stages. Servers serve in the order of arrival (server.hpp). A part with a server ends in the first whole cycle in
+// which it is done, at least one after its start. O(1), and O(log resident warps) for a part that takes time.
 #pragma once
 
 #include <cstdint>

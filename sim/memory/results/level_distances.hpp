@@ -1,7 +1,7 @@
 // Histograms of reuse distances by kind of data, collected by a cache and moved to its level's result. Internal to this
 // folder.
 //
-// Contract: one histogram for each kind, or none if no part of the answer needs them. O(kinds).
+// Contract: one histogram for each kind, or none if the answer needs none. O(kinds).
 #pragma once
 
 #include <vector>

@@ -7,7 +7,7 @@
 // Work, if the writer has it: the different calls (shader and kind) among the lanes run one after another. The trace
 // calls of a group come before its payload stores, other calls between the loads of record and payload and the store.
 // Words of one array follow each other, and so do record and payload of a call; all else does not. Instructions belong
-// to the stages of work_stage.hpp; the j-th calls of lanes, with their records and payloads, are one round.
+// to the stages of work_stage.hpp; the j-th calls of all lanes, with their records and payloads, are one round.
 #pragma once
 
 #include <cstddef>

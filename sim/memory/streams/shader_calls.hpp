@@ -24,7 +24,7 @@ namespace rayreplay::memory {
   return shader * static_cast<std::uint32_t>(trace::kEventKinds) + static_cast<std::uint32_t>(kind);
 }
 
-/// The stage of a call of this kind; of a trace call RayGeneration.
+/// The stage of a call of this kind; a trace call is of RayGeneration.
 [[nodiscard]] constexpr WorkStage stage_of(trace::EventKind kind) {
   switch (kind) {
     case trace::EventKind::Intersection:

@@ -3,8 +3,8 @@
 // Contract: a stream with n instructions has n + 1 rows of work, one before each instruction and one after the last;
 // or none (only the accesses are wanted). The parts of a row come in the order of its members: the tests of the last
 // traversal step, the end of traversals, shader instructions, the begin of traversals. A row that `follows` is empty
-// otherwise: its instruction does not depend on the one before, and issues without waiting for that one's data. The
-// instructions from one that does not follow up to the next such one are a *clause*; it belongs to one stage. Work says
+// otherwise: its instruction does not depend on the one before, and issues without waiting for that one's data. An
+// instruction that does not follow, and those after it that do, are a *clause*; it belongs to one stage. Work says
 // what is done, the machine how long it takes (sim/machine/interleave.hpp).
 #pragma once
 

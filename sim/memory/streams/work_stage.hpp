@@ -1,8 +1,8 @@
 // The stage of the ray-tracing pipeline that a warp is in.
 //
-// Contract: shader instructions and clauses (warp_work.hpp) belong to one stage each; tests and waits for the
-// ray-tracing unit belong to Traversal. A *round* of shader calls has one call of some lanes each; where these are
-// calls of several stages, the round belongs to that one whose different calls take longest (`LongestStage`).
+// Contract: the shader instructions of a row (warp_work.hpp) belong to one stage, and so does a clause. Tests and waits
+// for the ray-tracing unit belong to Traversal. A *round* of shader calls has at most one call of each lane. If its
+// calls are of several stages, it belongs to the stage whose different calls take longest in sum (`LongestStage`).
 #pragma once
 
 #include <algorithm>

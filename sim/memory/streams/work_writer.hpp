@@ -2,8 +2,8 @@
 //
 // Contract: work that is added belongs to the row before the next instruction. Callers add the parts of a row in the
 // order of its members. `depend` says that the next instruction needs what the ones before have loaded or computed;
-// every other instruction follows, unless there is work before it. `enter` says to which stage shader instructions and
-// memory instructions belong from now on. `instruction` closes a row, `finish` the last one. Errors: Resource for work
+// every other instruction follows, unless there is work before it. `enter` sets the stage of the shader and memory
+// instructions from now on. `instruction` closes a row, `finish` the last one. Errors: Resource for work
 // that does not fit into a row.
 #pragma once
 
