@@ -75,6 +75,9 @@ std::string unsupported(const Module& module, std::size_t shaders, const Options
 class Walk {
  public:
   explicit Walk(Rewriter& rewriter) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
+    if (rewriter.options.count_blocks) {
+      counters_.emplace(rewriter);
+    }
     if (rewriter.options.swizzle) {
       replaced_.replace(rewriter, spv::BuiltIn::LaunchIdKHR);
       if (rewriter.options.record || looks_at_ray_flags(rewriter)) {
@@ -114,8 +117,16 @@ class Walk {
         }
       }
       module.functions[f].body = std::move(body);
+      if (counters_) {
+        counters_->add(f, shaders);
+      }
     }
     return wrap_entry_points(rewriter_, replaced_);
+  }
+
+  /// The constant with the address of the blocks' counters; 0: none.
+  [[nodiscard]] Id counters_address() const {
+    return counters_ ? counters_->address() : 0;
   }
 
  private:
@@ -151,7 +162,18 @@ class Walk {
   TraceSites sites_;
   HitObjects hit_objects_;
   ReplacedBuiltins replaced_;
+  std::optional<BlockCounters> counters_;
 };
+
+/// The index of the first word of a constant's value in a serialised module.
+std::size_t value_word(const std::vector<Word>& words, Id constant) {
+  constexpr std::size_t kHeaderWords = 5;
+  std::size_t at = kHeaderWords;
+  while ((words[at] & 0xFFFF) != number(spv::Op::OpConstant) || words[at + 2] != constant) {
+    at += words[at] >> 16;
+  }
+  return at + 3;
+}
 
 Result rewrite(Module module, std::vector<Shader> shaders, const Options& options) {
   if (std::string reason = unsupported(module, shaders.size(), options); !reason.empty()) {
@@ -163,14 +185,15 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
   const FrozenConstants frozen = frozen_constants(options);
   Analysis analysis = analyse(module, std::move(shaders));
   Rewriter rewriter(module, options, std::move(analysis), frozen, result);
-  if (std::string reason = Walk(rewriter).run(); !reason.empty()) {
+  Walk walk(rewriter);
+  if (std::string reason = walk.run(); !reason.empty()) {
     return refused(std::move(reason));
   }
   if (!rewriter.finish_interfaces()) {
     return refused("an entry point's interface exceeds an instruction's length");
   }
   rewriter.linker.finish();
-  if (options.record && module.version < kVersion13) {
+  if ((options.record || walk.counters_address() != 0) && module.version < kVersion13) {
     module.version = kVersion13;
   }
   if (module.bound > kMaxBound) {
@@ -180,6 +203,9 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
   if (result.spirv == given) {
     result.spirv.clear();  // without records: nothing that the options ask for
     return result;
+  }
+  if (walk.counters_address() != 0) {
+    result.counters.address_word = value_word(result.spirv, walk.counters_address());
   }
   result.status = Status::Instrumented;
   return result;

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/block_counts/counter_plan.hpp"
+
 namespace rayreplay::instrument {
 
 enum class Stage : std::uint8_t { RayGeneration = 0, Intersection, AnyHit, ClosestHit, Miss, Callable };
@@ -52,6 +54,8 @@ struct Options {
   std::uint64_t ray_flags_address = 0;
   std::uint32_t ray_flags_threads = 0;
   std::optional<SwizzleTable> swizzle;
+  /// Blocks of the application's functions count their executions: by lane, with All also by group of lanes.
+  std::optional<block_counts::CounterSet> count_blocks;
 };
 
 /// A static trace call and the source of its acceleration structure.
@@ -68,6 +72,24 @@ struct EntryPoint {
   std::uint16_t shader = 0;
 };
 
+/// A function whose blocks are counted. The counter of sites[i] for a shader is first + i + (shader − shaders[0]) ·
+/// sites.size().
+struct CountedFunction {
+  std::uint32_t function = 0;          ///< its place among the module's functions
+  std::uint32_t first = 0;             ///< counter
+  std::vector<std::uint16_t> shaders;  ///< that reach it, ascending
+  std::vector<block_counts::CounterSite> sites;
+};
+
+/// The counters of a module: an array of CounterLayout::bytes each, 16-byte aligned, whose device address the code that
+/// loads the module writes into its words.
+struct CounterLayout {
+  std::uint32_t counters = 0;
+  std::uint32_t bytes = 0;       ///< of a counter: u64 lanes; 16: and u64 groups
+  std::size_t address_word = 0;  ///< in Result::spirv: the address's low word, then the high one
+  std::vector<CountedFunction> functions;
+};
+
 enum class Status : std::uint8_t { Instrumented, Unchanged, Refused };
 
 struct Result {
@@ -77,6 +99,7 @@ struct Result {
   std::vector<std::uint32_t> spirv;  ///< Instrumented only
   std::vector<EntryPoint> entry_points;
   std::vector<TraceSite> sites;
+  CounterLayout counters;  ///< count_blocks
 };
 
 [[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);

@@ -185,6 +185,11 @@ Id Linker::type_uint() {
   return global(Instruction(Op::OpTypeInt, {fresh(), 32, 0}));
 }
 
+Id Linker::type_u64() {
+  capability(spv::Capability::Int64);
+  return global(Instruction(Op::OpTypeInt, {fresh(), 64, 0}));
+}
+
 Id Linker::type_float() {
   return global(Instruction(Op::OpTypeFloat, {fresh(), 32}));
 }
@@ -209,6 +214,14 @@ Id Linker::type_function(Id result, std::span<const Id> parameters) {
 Id Linker::constant(std::uint32_t value) {
   const Id type = type_uint();
   return global(Instruction(Op::OpConstant, {type, fresh(), value}));
+}
+
+Id Linker::own_constant(std::uint64_t value) {
+  const Id type = type_u64();
+  const Id id = fresh();
+  target_.globals.emplace_back(
+      Op::OpConstant, std::initializer_list<Word>{type, id, static_cast<Word>(value), static_cast<Word>(value >> 32)});
+  return id;
 }
 
 Id Linker::variable(spv::StorageClass storage, Id type, Id initializer) {

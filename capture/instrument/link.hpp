@@ -52,11 +52,14 @@ class Linker {
   [[nodiscard]] Id type_void();
   [[nodiscard]] Id type_bool();
   [[nodiscard]] Id type_uint();
+  [[nodiscard]] Id type_u64();
   [[nodiscard]] Id type_float();
   [[nodiscard]] Id type_uvec3();
   [[nodiscard]] Id type_pointer(spv::StorageClass storage, Id type);
   [[nodiscard]] Id type_function(Id result, std::span<const Id> parameters);
   [[nodiscard]] Id constant(std::uint32_t value);
+  /// A constant of 64 bits that nothing else shares, so that its words can be changed later.
+  [[nodiscard]] Id own_constant(std::uint64_t value);
   /// A new global variable. `initializer` 0: none.
   [[nodiscard]] Id variable(spv::StorageClass storage, Id type, Id initializer = 0);
   void capability(spv::Capability capability);

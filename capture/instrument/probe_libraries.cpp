@@ -1,5 +1,6 @@
 #include "capture/instrument/probe_libraries.hpp"
 
+#include "Counts.spv.hpp"
 #include "EmptyAnyHit.spv.hpp"
 #include "Events.spv.hpp"
 #include "EventsWithClock.spv.hpp"
@@ -16,6 +17,11 @@ const Library& events_library(bool clock) {
 
 const Library& lookups_library() {
   static const Library* const kLibrary = new Library(make_library(kLookups));
+  return *kLibrary;
+}
+
+const Library& counts_library() {
+  static const Library* const kLibrary = new Library(make_library(kCounts));
   return *kLibrary;
 }
 

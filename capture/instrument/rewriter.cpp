@@ -94,20 +94,23 @@ void Rewriter::probe(std::vector<Instruction>& out, const char* name, std::span<
   const Id function = linker.function(events_library(clock_), name);
   std::vector<Id> arguments;
   arguments.reserve(kCommonArguments + more.size());
-  if (shaders.size() == 1) {
-    arguments.push_back(linker.constant(analysis.shaders[shaders[0]].id));
-  } else {
-    if (shader_variable_ == 0) {
-      shader_variable_ = private_uint();
-    }
-    arguments.push_back(load(out, linker.type_uint(), shader_variable_));
-  }
+  arguments.push_back(shader_id(out, shaders));
   arguments.push_back(builtin(out, BuiltIn::LaunchIdKHR, shaders));
   arguments.push_back(builtin(out, BuiltIn::LaunchSizeKHR, shaders));
   arguments.push_back(options.sm ? builtin(out, BuiltIn::SMIDNV, shaders) : linker.constant(0));
   arguments.push_back(options.sm ? builtin(out, BuiltIn::WarpIDNV, shaders) : linker.constant(0));
   arguments.insert(arguments.end(), more.begin(), more.end());
   (void)call(out, linker.type_void(), function, arguments);
+}
+
+Id Rewriter::shader_id(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders) {
+  if (shaders.size() == 1) {
+    return linker.constant(analysis.shaders[shaders[0]].id);
+  }
+  if (shader_variable_ == 0) {
+    shader_variable_ = private_uint();
+  }
+  return load(out, linker.type_uint(), shader_variable_);
 }
 
 Id Rewriter::lookup(const char* name) {

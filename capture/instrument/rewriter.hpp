@@ -59,6 +59,8 @@ class Rewriter {
   /// u32 value of an operand that may be a signed integer.
   [[nodiscard]] Id as_uint(std::vector<Instruction>& out, Id value);
 
+  /// The id of the running shader, one of `shaders`.
+  [[nodiscard]] Id shader_id(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders);
   /// The private variable that holds the shader id, for functions of several shaders; 0: none needed so far.
   [[nodiscard]] Id shader_variable() const {
     return shader_variable_;

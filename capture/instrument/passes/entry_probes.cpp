@@ -122,7 +122,7 @@ std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced) {
     Instruction& entry = r.module.entry_points[shader.entry_point];
     const Id original = entry[2];
     const bool check_opacity = shader.stage == Stage::AnyHit && r.options.observe_all && r.options.opacity_address != 0;
-    if (records[s].empty() && r.private_copies().empty() && !check_opacity) {
+    if (records[s].empty() && r.private_copies().empty() && r.shader_variable() == 0 && !check_opacity) {
       continue;  // nothing to do before the application's function
     }
     Function function;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/block_counts/invocation_ends.hpp"
 #include "capture/instrument/rewriter.hpp"
 
 namespace rayreplay::instrument {
@@ -122,6 +123,30 @@ void keep_ray_flags(const Place& place, Id flags);
 [[nodiscard]] Id incoming_ray_flags(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
 /// Whether the candidate of an any-hit shader is opaque to the application.
 [[nodiscard]] Id is_opaque(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
+
+// --- block_counts.cpp
+
+/// Blocks of functions count their executions. A function's other passes come first: they add no blocks.
+class BlockCounters {
+ public:
+  explicit BlockCounters(Rewriter& rewriter);
+  /// Adds the counters of a function of the module, which these shaders reach.
+  void add(std::size_t function, std::span<const std::uint32_t> shaders);
+  /// The constant that is the counters' address; 0: there are none.
+  [[nodiscard]] Id address() const {
+    return address_;
+  }
+
+ private:
+  struct Edits;
+  void call(std::vector<Instruction>& out, const CountedFunction& counted, std::size_t site,
+            std::span<const std::uint32_t> shaders);
+
+  Rewriter& rewriter_;
+  spirv::WideSelectors selectors_;
+  block_counts::InvocationEnds ends_;
+  Id address_ = 0;
+};
 
 // --- entry_probes.cpp: functions that stand before the entry points
 

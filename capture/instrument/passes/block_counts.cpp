@@ -1,0 +1,188 @@
+// Calls of the counting probes: at the start of a counted block, behind its phis and variables; at the end of a block
+// whose only edge is counted; in a new block on any other counted edge.
+#include <array>
+#include <map>
+#include <optional>
+
+#include "capture/block_counts/edge_split.hpp"
+#include "capture/instrument/passes/passes.hpp"
+#include "capture/instrument/probe_libraries.hpp"
+
+namespace rayreplay::instrument {
+
+using block_counts::CounterSet;
+using block_counts::CounterSite;
+using spirv::kNoNode;
+using spirv::Node;
+using spv::Op;
+
+namespace {
+
+/// 64 MiB of counters with groups.
+constexpr std::uint64_t kMaxCounters = std::uint64_t{1} << 22;
+constexpr std::uint32_t kLanesBytes = 8;
+constexpr std::uint32_t kBothBytes = 16;
+
+void redirect(Instruction& branch, std::size_t literal_words, Id from, Id to) {
+  const bool is_switch = branch.is(Op::OpSwitch);
+  const std::size_t step = is_switch ? literal_words + 1 : 1;
+  for (std::size_t i = 2; i < branch.size() && (is_switch || i < 4); i += step) {
+    if (branch[i] == from) {
+      branch.set(i, to);
+    }
+  }
+}
+
+}  // namespace
+
+/// What changes in a function's blocks.
+struct BlockCounters::Edits {
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  struct Split {
+    Node to = 0;
+    Id label = 0;  ///< of the new block
+    std::size_t site = 0;
+  };
+  struct OfBlock {
+    std::size_t at_start = kNone, at_end = kNone;  ///< sites
+    std::vector<Split> splits;                     ///< of edges from here
+  };
+
+  Edits(const spirv::ControlFlow& flow, const std::vector<CounterSite>& sites, Linker& linker)
+      : blocks(flow.blocks.size()) {
+    for (std::size_t s = 0; s < sites.size(); ++s) {
+      const CounterSite& site = sites[s];
+      if (site.from == kNoNode) {
+        blocks[site.to].at_start = s;
+      } else if (flow.graph.successors[site.from].size() == 1) {
+        blocks[site.from].at_end = s;
+      } else {
+        const Id label = linker.fresh();
+        blocks[site.from].splits.push_back({site.to, label, s});
+        parents[{flow.blocks[site.to].label, flow.blocks[site.from].label}] = label;
+      }
+    }
+  }
+  /// The block that a phi's value comes from now.
+  void mend(Instruction& phi, Id block) const {
+    for (std::size_t i = 4; i < phi.size() && !parents.empty(); i += 2) {
+      if (const auto split = parents.find({block, phi[i]}); split != parents.end()) {
+        phi.set(i, split->second);
+      }
+    }
+  }
+
+  std::vector<OfBlock> blocks;
+  std::map<std::pair<Id, Id>, Id> parents;  ///< by block and its old predecessor
+};
+
+BlockCounters::BlockCounters(Rewriter& rewriter)
+    : rewriter_(rewriter), selectors_(rewriter.module), ends_(rewriter.module) {
+  rewriter.result.counters.bytes = *rewriter.options.count_blocks == CounterSet::All ? kBothBytes : kLanesBytes;
+}
+
+void BlockCounters::call(std::vector<Instruction>& out, const CountedFunction& counted, std::size_t site,
+                         std::span<const std::uint32_t> shaders) {
+  Rewriter& r = rewriter_;
+  const bool both = *r.options.count_blocks == CounterSet::All;
+  const Id function = r.linker.function(counts_library(), both ? "rr_count_both" : "rr_count_lanes");
+  if (address_ == 0) {
+    address_ = r.linker.own_constant(0);
+  }
+  const auto sites = static_cast<std::uint32_t>(counted.sites.size());
+  const std::uint32_t of_first = counted.first + static_cast<std::uint32_t>(site);
+  Id index = r.linker.constant(of_first);
+  if (shaders.size() > 1) {
+    const Id type = r.linker.type_uint();
+    const Id product = r.linker.fresh();
+    const Id sum = r.linker.fresh();
+    const Id shader = r.shader_id(out, shaders);
+    out.emplace_back(Op::OpIMul, std::initializer_list<Word>{type, product, shader, r.linker.constant(sites)});
+    const Id base = r.linker.constant(of_first - counted.shaders.front() * sites);
+    out.emplace_back(Op::OpIAdd, std::initializer_list<Word>{type, sum, product, base});
+    index = sum;
+  }
+  const std::array<Id, 2> arguments = {address_, index};
+  (void)r.call(out, r.linker.type_void(), function, arguments);
+}
+
+void BlockCounters::add(std::size_t function, std::span<const std::uint32_t> shaders) {
+  Rewriter& r = rewriter_;
+  Function& target = r.module.functions[function];
+  std::string reason;
+  const std::optional<spirv::ControlFlow> flow = spirv::control_flow(target, selectors_, reason);
+  if (!flow) {
+    r.note("blocks are not counted: " + reason);
+    return;
+  }
+  const block_counts::EdgeSplits splits(*flow);
+  block_counts::CounterPlan plan =
+      block_counts::plan_counters(*flow, ends_.blocks_of(target, *flow), *r.options.count_blocks,
+                                  [&](Node from, Node to) { return splits.can_count(from, to); });
+  CounterLayout& layout = r.result.counters;
+  CountedFunction counted;
+  counted.function = static_cast<std::uint32_t>(function);
+  counted.first = layout.counters;
+  for (const std::uint32_t s : shaders) {
+    counted.shaders.push_back(r.analysis.shaders[s].id);
+  }
+  counted.sites = std::move(plan.sites);
+  const std::uint64_t slots = counted.shaders.back() - counted.shaders.front() + 1U;
+  const std::uint64_t needed = layout.counters + slots * counted.sites.size();
+  if (needed > kMaxCounters) {
+    r.note("blocks of some functions are not counted: more than " + std::to_string(kMaxCounters) + " counters");
+    return;
+  }
+  if (!plan.all_because.empty()) {
+    r.note("every block of function " + std::to_string(target.id()) + " is counted: " + plan.all_because);
+  }
+  layout.counters = static_cast<std::uint32_t>(needed);
+
+  const Edits edits(*flow, counted.sites, r.linker);
+  std::vector<Instruction> body;
+  std::size_t at = 0;
+  for (Node b = 0; b < flow->blocks.size(); ++b) {
+    const spirv::Block& block = flow->blocks[b];
+    const Edits::OfBlock& edit = edits.blocks[b];
+    std::size_t start = block.first;  // the last instruction before a counter
+    std::size_t end = block.last;     // the first instruction behind a counter
+    for (std::size_t i = block.first; i <= block.last; ++i) {
+      const Instruction& given = target.body[i];
+      if (given.is(Op::OpPhi) || given.is(Op::OpVariable)) {
+        start = i;
+      } else if (given.is(Op::OpSelectionMerge) || given.is(Op::OpLoopMerge)) {
+        end = i;
+      }
+    }
+    for (; at <= block.last; ++at) {
+      Instruction instruction = target.body[at];
+      if (at == end && edit.at_end != Edits::kNone) {
+        call(body, counted, edit.at_end, shaders);
+      }
+      if (instruction.is(Op::OpPhi)) {
+        edits.mend(instruction, block.label);
+      }
+      if (at == block.last) {
+        for (const Edits::Split& split : edit.splits) {
+          redirect(instruction, selectors_.literal_words(instruction[1]), flow->blocks[split.to].label, split.label);
+        }
+      }
+      body.push_back(std::move(instruction));
+      if (at == start && edit.at_start != Edits::kNone) {
+        call(body, counted, edit.at_start, shaders);
+      }
+    }
+    for (const Edits::Split& split : edit.splits) {
+      body.emplace_back(Op::OpLabel, std::initializer_list<Word>{split.label});
+      call(body, counted, split.site, shaders);
+      body.emplace_back(Op::OpBranch, std::initializer_list<Word>{flow->blocks[split.to].label});
+    }
+  }
+  for (; at < target.body.size(); ++at) {
+    body.push_back(target.body[at]);
+  }
+  target.body = std::move(body);
+  layout.functions.push_back(std::move(counted));
+}
+
+}  // namespace rayreplay::instrument
