@@ -33,6 +33,10 @@ class Contents {
         return take<spool::End>(block, [&](auto& x) { result_.end = x; });
       case spool::BlockType::Seen:
         return take<spool::Seen>(block, [&](auto& x) { result_.seen.insert(x.sight); });
+      case spool::BlockType::Counters:
+        return take<spool::Counters>(block, [&](auto& x) { result_.counters[x.module] = std::move(x); });
+      case spool::BlockType::Counts:
+        return take<spool::Counts>(block, [&](auto& x) { result_.counts.push_back(std::move(x)); });
     }
   }
   SpoolContents finish() {

@@ -30,6 +30,8 @@ struct SpoolContents {
   std::map<std::uint32_t, spool::Pipeline> pipelines;
   std::map<std::uint32_t, std::span<const std::byte>> structures;  ///< payloads by number
   std::map<std::uint32_t, SpooledLaunch> launches;                 ///< by number
+  std::map<std::uint16_t, spool::Counters> counters;               ///< by module
+  std::vector<spool::Counts> counts;
   std::vector<spool::Note> notes;
   std::optional<spool::End> end;
   std::set<spool::Sight> seen;

@@ -258,7 +258,9 @@ bool uses_ray_queries(std::span<const std::uint32_t> spirv) {
 }
 
 std::vector<std::uint32_t> recording_any_hit(const Options& options) {
-  Result result = instrument(empty_any_hit(), options);
+  Options recording = options;
+  recording.count_blocks.reset();  // it is none of the application's
+  Result result = instrument(empty_any_hit(), recording);
   if (result.status == Status::Instrumented) {
     return std::move(result.spirv);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "capture/layer/event_memory.hpp"
+#include "capture/layer/launch_counts.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/pipelines/selection.hpp"
 #include "capture/layer/pipelines/variants.hpp"
@@ -163,6 +164,7 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
   if (device.records) {
     copy_counters(recording, operation->slot, offsetof(LaunchSlot, before));
   }
+  begin_counts(recording, *operation);
   if (operation->patched) {
     device.patcher->record(recording, *operation->patched);
   }
@@ -199,6 +201,7 @@ void end(CommandRecording& recording, LaunchOperation& operation) {
                                 operation.timestamps->pool, operation.timestamps->first + 1);
   }
   full_barrier(recording);
+  end_counts(recording, operation);
   if (device.records) {
     copy_counters(recording, operation.slot, offsetof(LaunchSlot, after));
     if (options().observe_all) {
@@ -206,6 +209,8 @@ void end(CommandRecording& recording, LaunchOperation& operation) {
                                  sizeof(std::uint32_t)};
       device.vk.CmdCopyBuffer(recording.handle, device.control.buffer, operation.slot.buffer, 1, &opacity);
     }
+  }
+  if (device.records || operation.counts) {
     full_barrier(recording);
   }
   operation.whole = true;

@@ -54,6 +54,7 @@ struct LaunchOperation : Operation {
 
   Device& device;
   HostBuffer slot;     ///< LaunchSlot
+  HostBuffer counts;   ///< of blocks: the counters before the launch, then those after it; empty: not counted
   HostBuffer command;  ///< Indirect2: VkTraceRaysIndirectCommand2KHR
   LaunchKind kind = LaunchKind::Direct;
   bool whole = false;  ///< all of it is recorded

@@ -7,6 +7,7 @@
 
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/launch_counts.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/pipelines/selection.hpp"
 #include "capture/layer/process.hpp"
@@ -244,7 +245,7 @@ std::list<Submissions::Submission> Submissions::prepare(Queue& queue, const std:
   }
   // Barriers separate launches of one queue, but not those of two queues running at the same time.
   for (auto& other : pending_) {
-    if (device_.records && other.queue != &queue && (other.captures || submission.captures)) {
+    if ((device_.records || device_.counters) && other.queue != &queue && (other.captures || submission.captures)) {
       // The gate opened for one launch is also open for the other.
       const bool both = device_.gated || (other.captures && submission.captures);
       other.overlaps |= both;
@@ -464,6 +465,11 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
   if (!spool_block(block)) {
     device_.lost = true;
     return;
+  }
+  if (!submission.overlaps) {
+    spool_counts(launch, item.number);
+  } else if (launch.counts) {
+    note("this launch ran beside one of another queue: its blocks are not counted", item.number);
   }
   ++process().captured;
   std::uint64_t done = 0;

@@ -6,8 +6,8 @@
 // padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
 //
 // Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
-// names it; a launch's Events follow its Launch. Seen anywhere behind Process. End last, if the application ended by
-// itself.
+// names it; a launch's Events and Counts follow its Launch, a module's Counters its Shaders. Seen anywhere behind
+// Process. End last, if the application ended by itself.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,10 @@ enum class BlockType : std::uint32_t {
   Note,
   End,
   Seen,
+  Counters,
+  Counts,
 };
-inline constexpr BlockType kLastBlockType = BlockType::Seen;
+inline constexpr BlockType kLastBlockType = BlockType::Counts;
 
 struct BlockHeader {
   std::uint32_t magic = kBlockMagic;
@@ -193,6 +195,35 @@ inline constexpr std::uint32_t kSights = 4;
 /// Something that is never captured, once per kind: explains why a spool may hold no events.
 struct Seen {
   Sight sight = Sight::DeviceWithoutRays;
+};
+
+/// The executions of block `to`; with `from` not kNone those of the edge between them. Blocks are numbered in their
+/// function.
+struct CounterSite {
+  std::uint32_t from = kNone, to = 0;
+};
+
+/// The counter of sites[i] for a shader is first + i + (shader − shaders[0]) · number of sites.
+struct CountedFunction {
+  std::uint32_t function = 0;  ///< in the module
+  std::uint32_t first = 0;
+  std::vector<std::uint16_t> shaders;  ///< that reach it, ascending
+  std::vector<CounterSite> sites;
+};
+
+/// Where the blocks of a module are counted.
+struct Counters {
+  std::uint16_t module = 0;  ///< its first shader
+  std::uint32_t counters = 0;
+  std::uint8_t groups = 0;  ///< groups of lanes are counted, too
+  std::vector<CountedFunction> functions;
+};
+
+/// The executions in one launch, by counter.
+struct Counts {
+  std::uint32_t device = 0, launch = 0, pipeline = kNone;
+  std::uint16_t module = 0;
+  std::vector<std::uint64_t> lanes, groups;  ///< groups: empty if they are not counted
 };
 
 }  // namespace rayreplay::spool

@@ -117,6 +117,27 @@ void visit_fields(V& v, T& x) {
   v(x.sight);
 }
 
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, CounterSite>
+void visit_fields(V& v, T& x) {
+  v(x.from), v(x.to);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, CountedFunction>
+void visit_fields(V& v, T& x) {
+  v(x.function), v(x.first), v(x.shaders), v(x.sites);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Counters>
+void visit_fields(V& v, T& x) {
+  v(x.module), v(x.counters), v(x.groups), v(x.functions);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Counts>
+void visit_fields(V& v, T& x) {
+  v(x.device), v(x.launch), v(x.pipeline), v(x.module), v(x.lanes), v(x.groups);
+}
+
 /// The block type of a struct: block_type_of<Process> is BlockType::Process.
 template <class T>
 inline constexpr BlockType block_type_of = BlockType{};
@@ -140,6 +161,10 @@ template <>
 inline constexpr BlockType block_type_of<End> = BlockType::End;
 template <>
 inline constexpr BlockType block_type_of<Seen> = BlockType::Seen;
+template <>
+inline constexpr BlockType block_type_of<Counters> = BlockType::Counters;
+template <>
+inline constexpr BlockType block_type_of<Counts> = BlockType::Counts;
 
 /// Bytes of an Events payload before its words: launch, first_word, count.
 inline constexpr std::size_t kEventsHeadBytes = 20;

@@ -271,6 +271,12 @@ bool SpoolWriter::append(const End& block) noexcept {
 bool SpoolWriter::append(const Seen& block) noexcept {
   return append_block(impl_.get(), block);
 }
+bool SpoolWriter::append(const Counters& block) noexcept {
+  return append_block(impl_.get(), block);
+}
+bool SpoolWriter::append(const Counts& block) noexcept {
+  return append_block(impl_.get(), block);
+}
 bool SpoolWriter::append(const Events& block) noexcept {
   return append_events(block.launch, block.first_word, block.words.data(), block.words.size());
 }

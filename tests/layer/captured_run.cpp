@@ -130,6 +130,12 @@ SpoolContent read_spool(const std::filesystem::path& path) {
       case spool::BlockType::Seen:
         take(content.seen, block.payload);
         break;
+      case spool::BlockType::Counters:
+        take(content.counters, block.payload);
+        break;
+      case spool::BlockType::Counts:
+        take(content.counts, block.payload);
+        break;
     }
   }
   return content;

@@ -28,6 +28,8 @@ struct SpoolContent {
   std::vector<spool::Launch> launches;
   std::vector<spool::Note> notes;
   std::vector<spool::Seen> seen;
+  std::vector<spool::Counters> counters;
+  std::vector<spool::Counts> counts;
   std::map<std::uint32_t, std::vector<std::uint32_t>> words;  ///< of each launch
 
   [[nodiscard]] std::string all_notes() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/pipelines/pipeline_recipe.hpp"
@@ -217,6 +218,9 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   if (device.records && wanted.geometry) {
     device.geometry = geometry::Tracker::create(device);
   }
+  if (wanted.profile_blocks) {
+    device.counters = std::make_unique<CounterMemory>(device);
+  }
   device.shaders = std::make_unique<Shaders>(device);
   device.pipelines = std::make_unique<Pipelines>(device);
   device.instrumented = true;
@@ -279,6 +283,7 @@ void take_down(Device& device) noexcept {
   device.pipelines.reset();
   device.patcher.reset();
   device.shaders.reset();
+  device.counters.reset();
   device.geometry.reset();
   device.timestamps.reset();
   device.readback.reset();

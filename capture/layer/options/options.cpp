@@ -132,6 +132,11 @@ const std::vector<Option>& option_table() {
       {"geometry", "RAYREPLAY_CAPTURE_GEOMETRY", Switch, "on",
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
+      {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
+       "blocks: count how often each basic block of the shaders runs (default: nothing is counted)"},
+      {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
+       "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
+       "follow from them"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
@@ -245,6 +250,14 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
   if (name == "record") {
     return store(options.record, parse_switch(value));
   }
+  if (name == "profile") {
+    options.profile_blocks = value == "blocks";
+    return value.empty() || options.profile_blocks;
+  }
+  if (name == "block_counters") {
+    options.block_counters = value == "minimal" ? BlockCounters::Minimal : BlockCounters::All;
+    return value == "all" || value == "minimal";
+  }
   if (name == "log") {
     for (const auto& [text, level] :
          {std::pair{"quiet", LogLevel::Quiet}, {"warning", LogLevel::Warning}, {"info", LogLevel::Info}}) {
@@ -309,6 +322,8 @@ std::string to_text(const Options& options) {
   line("swizzle_size", size);
   line("geometry", options.geometry ? "on" : "off");
   line("record", options.record ? "on" : "off");
+  line("profile", options.profile_blocks ? "blocks" : "");
+  line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));
   return text;
 }

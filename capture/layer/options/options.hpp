@@ -36,6 +36,9 @@ struct Window {
   std::uint32_t x = 0, y = 0, width = 0, height = 0;
 };
 
+/// Blocks of shaders that get a counter.
+enum class BlockCounters : std::uint8_t { All = 0, Minimal };
+
 enum class LogLevel : std::uint8_t { Quiet = 0, Warning, Info };
 
 /// Smallest event buffer: room for the largest chunks of records.
@@ -53,6 +56,8 @@ struct Options {
   std::uint32_t swizzle_width = 0, swizzle_height = 0, swizzle_depth = 0;
   bool geometry = true;
   bool record = true;
+  bool profile_blocks = false;
+  BlockCounters block_counters = BlockCounters::All;
   LogLevel log = LogLevel::Warning;
   std::vector<std::string> problems;
 };

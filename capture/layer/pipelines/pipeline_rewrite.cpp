@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "capture/layer/counter_memory.hpp"
 #include "capture/layer/pipelines/shaders.hpp"
 #include "capture/layer/process.hpp"
 
@@ -83,6 +84,22 @@ VkShaderModule PipelineRewrite::make_module(const Words& words) {
   return device_.vk.CreateShaderModule(device_.handle, &info, nullptr, &module) == VK_SUCCESS ? module : VK_NULL_HANDLE;
 }
 
+VkShaderModule PipelineRewrite::make_counting_module(const std::shared_ptr<const instrument::Result>& twin) {
+  auto counters = device_.counters->give(twin);
+  if (!counters) {
+    note("the device has no memory for the counters of a shader's blocks");
+    return VK_NULL_HANDLE;
+  }
+  auto words = twin->spirv;
+  words[counters->layout().address_word] = static_cast<std::uint32_t>(counters->address);
+  words[counters->layout().address_word + 1] = static_cast<std::uint32_t>(counters->address >> 32U);
+  auto* module = make_module(words);
+  if (module != VK_NULL_HANDLE) {
+    record_->counters.push_back(std::move(counters));
+  }
+  return module;
+}
+
 bool PipelineRewrite::rewrite_stage(std::size_t index, const StageSource& source) {
   auto& stage = stages_[index];
   const auto* inline_module =
@@ -141,7 +158,7 @@ bool PipelineRewrite::use(VkPipelineShaderStageCreateInfo& stage,
                           const std::shared_ptr<const instrument::Result>& twin) {
   auto found = modules_.find(twin);
   if (found == modules_.end()) {
-    auto* module = make_module(twin->spirv);
+    auto* module = twin->counters.counters != 0 ? make_counting_module(twin) : make_module(twin->spirv);
     if (module == VK_NULL_HANDLE) {
       note("the device refuses an instrumented shader; the application's own is used");
       return false;
@@ -241,6 +258,7 @@ void PipelineRewrite::describe(const VkRayTracingPipelineCreateInfoKHR& original
     append(record_->groups, library->groups);
     append(record_->general, library->general);
     append(record_->sites, library->sites);
+    append(record_->counters, library->counters);
     record_->may_trace |= library->may_trace;
     record_->instrumented |= library->instrumented;
     record_->observes_all &= library->observes_all;

@@ -49,6 +49,8 @@ class PipelineRewrite {
   void add_probes();
   void link(const VkPipelineLibraryCreateInfoKHR& original, const LibraryRecords& libraries);
   void describe(const VkRayTracingPipelineCreateInfoKHR& original, const LibraryRecords& libraries);
+  /// The module with counters of this pipeline; null, noted, without memory for them.
+  [[nodiscard]] VkShaderModule make_counting_module(const std::shared_ptr<const instrument::Result>& twin);
   [[nodiscard]] VkShaderModule make_module(const Words& words);
 
   Device& device_;

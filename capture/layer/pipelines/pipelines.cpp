@@ -5,6 +5,7 @@
 #include <list>
 #include <utility>
 
+#include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/pipelines/pipeline_recipe.hpp"
 #include "capture/layer/pipelines/pipeline_rewrite.hpp"
@@ -162,6 +163,7 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
              "): the application's own is used and its shaders are not observed");
         for (const auto& rewrite : rewrites) {
           rewrite.record()->instrumented = false;
+          rewrite.record()->counters.clear();
         }
       });
     }

@@ -23,6 +23,7 @@ namespace rayreplay::layer {
 
 struct Device;
 class KeptLayouts;
+class ModuleCounters;
 class Variant;
 struct PipelineRecord;
 
@@ -37,6 +38,7 @@ struct PipelineRecord {
   std::vector<spool::Group> groups;            ///< handles included, unless it is a library
   std::vector<VkShaderStageFlagBits> general;  ///< of each group: stage of its general shader, 0 if it has none
   std::vector<instrument::TraceSite> sites;    ///< of all its shaders
+  std::vector<std::shared_ptr<const ModuleCounters>> counters;  ///< of its modules and those of its libraries
   bool instrumented = false;
   bool any_hits = false;           ///< any-hit shaders of the application: what is opaque is told apart at run time
   bool observes_all = true;        ///< observe_all: no shader was left as it is

@@ -47,6 +47,22 @@ bool names_ray_tracing(std::span<const std::uint32_t> words) {
   return false;
 }
 
+/// Where the counters of a module's blocks stand.
+void spool_layout(const instrument::Result& result) {
+  spool::Counters block;
+  block.module = result.entry_points.front().shader;
+  block.counters = result.counters.counters;
+  block.groups = result.counters.bytes > sizeof(std::uint64_t) ? 1 : 0;
+  for (const auto& counted : result.counters.functions) {
+    spool::CountedFunction function{counted.function, counted.first, counted.shaders, {}};
+    for (const auto& site : counted.sites) {
+      function.sites.push_back({site.from, site.to});
+    }
+    block.functions.push_back(std::move(function));
+  }
+  spool_block(block);
+}
+
 }  // namespace
 
 Shaders::Shaders(Device& device) : device_(device) {}
@@ -100,6 +116,10 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   if (device_.swizzle.buffer != VK_NULL_HANDLE) {
     result.swizzle = instrument::SwizzleTable{device_.swizzle.address, wanted.swizzle_width, wanted.swizzle_height,
                                               wanted.swizzle_depth};
+  }
+  if (device_.counters) {
+    result.count_blocks =
+        wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All : block_counts::CounterSet::Minimal;
   }
   return result;
 }
@@ -181,6 +201,9 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
       }
     }
     spool_block(block);
+  }
+  if (result.counters.counters != 0) {
+    spool_layout(result);
   }
   if (result.status == instrument::Status::Refused) {
     note("shader " + shown + " left alone: " + result.reason);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/pipelines/pipeline_rewrite.hpp"
 #include "capture/layer/process.hpp"
@@ -129,6 +130,9 @@ void Variant::make(const PipelineRecord& plain) {
     }
   }
   record->instrumented = record->instrumented && made_.own;
+  if (!made_.own) {
+    record->counters.clear();
+  }
   if (!library) {
     describe_pipeline(device_, *record, given, recipe_->info.maxPipelineRayRecursionDepth);
   }

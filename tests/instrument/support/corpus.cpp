@@ -118,6 +118,16 @@ std::vector<NamedOptions> option_sets() {
     o.record = false;
     o.swizzle = instrument::SwizzleTable{0x4'0000'0000, 64, 32, 1};
   });
+  add("count_all", [](instrument::Options& o) { o.count_blocks = block_counts::CounterSet::All; });
+  add("count_minimal", [](instrument::Options& o) { o.count_blocks = block_counts::CounterSet::Minimal; });
+  add("count_all_and_everything", [&](instrument::Options& o) {
+    all(o);
+    o.count_blocks = block_counts::CounterSet::All;
+  });
+  add("count_minimal_without_records", [](instrument::Options& o) {
+    o.record = false;
+    o.count_blocks = block_counts::CounterSet::Minimal;
+  });
   return sets;
 }
 

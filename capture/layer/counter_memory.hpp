@@ -1,0 +1,76 @@
+// Device memory for the counters of blocks: each instrumented module of a pipeline has a range of its own.
+//
+// Contract: `give` never throws device failures at the caller: null without memory. Its content is not set: a launch's
+// counts are differences (launch_counts.hpp). A range goes back when its owner is destroyed, which must be before the
+// memory. Calls no queue function. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "capture/instrument/instrument.hpp"
+#include "capture/layer/device/device.hpp"
+
+namespace rayreplay::layer {
+
+class CounterMemory;
+
+/// The counters of one module in one pipeline.
+class ModuleCounters {
+ public:
+  ModuleCounters(CounterMemory& memory, std::shared_ptr<const instrument::Result> twin)
+      : memory_(memory), twin_(std::move(twin)) {}
+  ModuleCounters(const ModuleCounters&) = delete;
+  ModuleCounters& operator=(const ModuleCounters&) = delete;
+  ~ModuleCounters();
+
+  [[nodiscard]] const instrument::CounterLayout& layout() const {
+    return twin_->counters;
+  }
+  /// Of the first shader, which names the module.
+  [[nodiscard]] std::uint16_t module() const {
+    return twin_->entry_points.front().shader;
+  }
+  [[nodiscard]] VkDeviceSize bytes() const {
+    return VkDeviceSize{layout().counters} * layout().bytes;
+  }
+
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceSize offset = 0;
+  VkDeviceAddress address = 0;
+
+ private:
+  friend class CounterMemory;
+  CounterMemory& memory_;
+  std::shared_ptr<const instrument::Result> twin_;
+  std::size_t block_ = 0;
+};
+
+class CounterMemory {
+ public:
+  explicit CounterMemory(Device& device) : device_(device) {}
+  CounterMemory(const CounterMemory&) = delete;
+  CounterMemory& operator=(const CounterMemory&) = delete;
+  ~CounterMemory();
+
+  [[nodiscard]] std::shared_ptr<const ModuleCounters> give(const std::shared_ptr<const instrument::Result>& twin);
+
+ private:
+  friend class ModuleCounters;
+  struct Block {
+    std::size_t number = 0;
+    DeviceBuffer buffer;
+    VkDeviceSize used = 0;  ///< from the start; all of it is free again when the last range is
+    std::size_t ranges = 0;
+  };
+  void take_back(std::size_t block) noexcept;
+
+  Device& device_;
+  std::mutex mutex_;
+  std::list<Block> blocks_;
+  std::size_t next_block_ = 1;
+};
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,85 @@
+#include "capture/layer/launch_counts.hpp"
+
+#include <cstring>
+
+#include "capture/layer/counter_memory.hpp"
+#include "capture/layer/launches.hpp"
+#include "capture/layer/pipelines/pipelines.hpp"
+#include "capture/layer/process.hpp"
+
+namespace rayreplay::layer {
+namespace {
+
+VkDeviceSize bytes_of(const PipelineRecord& pipeline) {
+  VkDeviceSize bytes = 0;
+  for (const auto& counters : pipeline.counters) {
+    bytes += counters->bytes();
+  }
+  return bytes;
+}
+
+void copy(CommandRecording& recording, const LaunchOperation& operation, VkDeviceSize at) {
+  at += operation.counts.offset;
+  for (const auto& counters : operation.pipeline->counters) {
+    const VkBufferCopy region{counters->offset, at, counters->bytes()};
+    recording.device.vk.CmdCopyBuffer(recording.handle, counters->buffer, operation.counts.buffer, 1, &region);
+    at += region.size;
+  }
+}
+
+std::uint64_t number_at(const std::uint8_t* bytes) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+void begin_counts(CommandRecording& recording, LaunchOperation& operation) {
+  if (!operation.pipeline || operation.pipeline->counters.empty()) {
+    return;
+  }
+  const auto bytes = bytes_of(*operation.pipeline);
+  operation.counts = recording.device.allocate_readback(2 * bytes);
+  if (!operation.counts) {
+    note("no host-visible memory is left: the blocks of a launch are not counted");
+    return;
+  }
+  copy(recording, operation, 0);
+}
+
+void end_counts(CommandRecording& recording, const LaunchOperation& operation) {
+  if (operation.counts) {
+    copy(recording, operation, operation.counts.bytes / 2);
+  }
+}
+
+void spool_counts(const LaunchOperation& operation, std::uint32_t launch) {
+  if (!operation.counts) {
+    return;
+  }
+  operation.counts.invalidate();
+  const auto* before = operation.counts.data;
+  const auto* after = before + operation.counts.bytes / 2;
+  for (const auto& counters : operation.pipeline->counters) {
+    spool::Counts block;
+    block.device = operation.device.number;
+    block.launch = launch;
+    block.pipeline = operation.pipeline->number;
+    block.module = counters->module();
+    const auto bytes = counters->layout().bytes;
+    for (std::uint32_t i = 0; i < counters->layout().counters; ++i) {
+      const auto at = std::size_t{i} * bytes;
+      block.lanes.push_back(number_at(after + at) - number_at(before + at));
+      if (bytes > sizeof(std::uint64_t)) {
+        block.groups.push_back(number_at(after + at + sizeof(std::uint64_t)) -
+                               number_at(before + at + sizeof(std::uint64_t)));
+      }
+    }
+    before += counters->bytes();
+    after += counters->bytes();
+    spool_block(block);
+  }
+}
+
+}  // namespace rayreplay::layer

@@ -1,0 +1,164 @@
+// Counters of blocks in the corpus: where they stand, and what stays of the application.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "capture/block_counts/invocation_ends.hpp"
+#include "capture/instrument/instrument.hpp"
+#include "tests/instrument/support/corpus.hpp"
+
+namespace rayreplay {
+namespace {
+
+using block_counts::CounterSet;
+using block_counts::kNoNode;
+using spirv::Module;
+using spv::Op;
+
+instrument::Options counting(CounterSet set) {
+  instrument::Options options = test::plain_options();
+  options.count_blocks = set;
+  return options;
+}
+
+Module parsed(const std::vector<std::uint32_t>& words) {
+  std::string reason;
+  auto module = spirv::parse(words, reason);
+  EXPECT_TRUE(module) << reason;
+  return std::move(*module);
+}
+
+spirv::ControlFlow flow_of(const Module& module, const spirv::Function& function) {
+  std::string reason;
+  auto flow = spirv::control_flow(function, spirv::WideSelectors(module), reason);
+  EXPECT_TRUE(flow) << reason;
+  return std::move(*flow);
+}
+
+/// Calls of a probe in a block.
+std::size_t calls(const spirv::Function& function, const spirv::Block& block, const std::set<spirv::Id>& probes) {
+  return static_cast<std::size_t>(
+      std::count_if(function.body.begin() + static_cast<std::ptrdiff_t>(block.first),
+                    function.body.begin() + static_cast<std::ptrdiff_t>(block.last),
+                    [&](const auto& i) { return i.is(Op::OpFunctionCall) && probes.contains(i[3]); }));
+}
+
+std::set<spirv::Id> counting_probes(const Module& module) {
+  std::set<spirv::Id> probes;
+  for (const auto& i : module.debug) {
+    if (i.is(Op::OpName) && i.string(2).starts_with("rr_count_")) {
+      probes.insert(i[1]);
+    }
+  }
+  return probes;
+}
+
+TEST(BlockCounters, AllCountsEveryReachedBlockOnce) {
+  std::size_t blocks = 0;
+  for (const test::CorpusModule& module : test::corpus()) {
+    const auto result = instrument::instrument(module.words, counting(CounterSet::All));
+    if (result.status != instrument::Status::Instrumented) {
+      continue;
+    }
+    const Module after = parsed(result.spirv);
+    const auto probes = counting_probes(after);
+    for (const auto& counted : result.counters.functions) {
+      const spirv::Function& function = after.functions.at(counted.function);
+      const spirv::ControlFlow flow = flow_of(after, function);
+      for (spirv::Node b = 0; b < flow.blocks.size(); ++b) {
+        EXPECT_EQ(calls(function, flow.blocks[b], probes), flow.reached(b) ? 1U : 0U) << module.name << " block " << b;
+        const bool site = std::find(counted.sites.begin(), counted.sites.end(),
+                                    block_counts::CounterSite{kNoNode, b}) != counted.sites.end();
+        EXPECT_EQ(site, flow.reached(b)) << module.name;
+        blocks += flow.reached(b) ? 1U : 0U;
+      }
+    }
+  }
+  EXPECT_GT(blocks, 500U);
+}
+
+/// Each site has one call; the functions keep their blocks, with new ones between them that branch on.
+TEST(BlockCounters, MinimalHasFewerOnesAndKeepsTheBlocks) {
+  std::size_t all = 0, minimal = 0, on_edges = 0, fallen_back = 0;
+  for (const test::CorpusModule& module : test::corpus()) {
+    const auto result = instrument::instrument(module.words, counting(CounterSet::Minimal));
+    if (result.status != instrument::Status::Instrumented) {
+      continue;
+    }
+    for (const std::string& note : result.notes) {
+      fallen_back += note.starts_with("every block") ? 1U : 0U;
+    }
+    const Module before = parsed(module.words);
+    const Module after = parsed(result.spirv);
+    const auto probes = counting_probes(after);
+    for (const auto& counted : result.counters.functions) {
+      const spirv::ControlFlow was = flow_of(before, before.functions.at(counted.function));
+      const spirv::Function& function = after.functions.at(counted.function);
+      const spirv::ControlFlow is = flow_of(after, function);
+      std::size_t found = 0;
+      std::set<spirv::Id> labels;
+      for (const spirv::Block& block : is.blocks) {
+        found += calls(function, block, probes);
+        labels.insert(block.label);
+        if (block.label >= before.bound) {
+          EXPECT_EQ(block.last - block.first, 2U) << module.name;
+          EXPECT_EQ(block.ending, spirv::Ending::Branch);
+          ++on_edges;
+        }
+      }
+      EXPECT_EQ(found, counted.sites.size()) << module.name;
+      for (const spirv::Block& block : was.blocks) {
+        EXPECT_TRUE(labels.contains(block.label)) << module.name;
+        all += 1;
+      }
+      minimal += counted.sites.size();
+    }
+  }
+  EXPECT_LT(minimal, all * 6 / 10);
+  EXPECT_GT(on_edges, 0U);
+  EXPECT_EQ(fallen_back, 0U);
+}
+
+TEST(BlockCounters, FunctionsOfSeveralShadersHaveCountersOfEach) {
+  const auto& module = test::corpus_module("shared_functions.spvasm");
+  const auto result = instrument::instrument(module.words, counting(CounterSet::All));
+  ASSERT_EQ(result.status, instrument::Status::Instrumented);
+  std::uint32_t next = 0;
+  std::size_t shared = 0;
+  for (const auto& counted : result.counters.functions) {
+    EXPECT_EQ(counted.first, next);
+    next += static_cast<std::uint32_t>((counted.shaders.back() - counted.shaders.front() + 1U) * counted.sites.size());
+    shared += counted.shaders.size() > 1 ? 1U : 0U;
+  }
+  EXPECT_EQ(result.counters.counters, next);
+  EXPECT_GT(shared, 0U);
+}
+
+TEST(BlockCounters, TheAddressIsAConstantOfItsOwn) {
+  const auto& module = test::corpus_module("blocks.rgen");
+  auto result = instrument::instrument(module.words, counting(CounterSet::All));
+  ASSERT_EQ(result.status, instrument::Status::Instrumented);
+  const std::size_t at = result.counters.address_word;
+  ASSERT_LT(at + 1, result.spirv.size());
+  EXPECT_EQ(result.spirv[at], 0U);
+  EXPECT_EQ(result.spirv[at + 1], 0U);
+  EXPECT_EQ(result.spirv[at - 3], (5U << 16) | static_cast<std::uint32_t>(Op::OpConstant));
+  result.spirv[at] = 0x1230;
+  result.spirv[at + 1] = 0x4;
+  EXPECT_EQ(test::validate(result.spirv, module.environment), "");
+}
+
+TEST(InvocationEnds, AreInCallersToo) {
+  const Module module = parsed(test::corpus_module("blocks.rahit.vulkan1.2.source").words);
+  const block_counts::InvocationEnds ends(module);
+  std::size_t inside = 0;
+  for (const spirv::Function& function : module.functions) {
+    const auto blocks = ends.blocks_of(function, flow_of(module, function));
+    inside += static_cast<std::size_t>(std::count(blocks.begin(), blocks.end(), true));
+  }
+  EXPECT_EQ(inside, 2U);  // the two calls of decide()
+}
+
+}  // namespace
+}  // namespace rayreplay
