@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "base/memory.hpp"
 #include "base/report_progress.hpp"
+#include "capture/ingest/block_counts.hpp"
 #include "capture/ingest/shader_table.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
@@ -46,6 +47,7 @@ DeviceIngest::DeviceIngest(const SpoolContents& contents, const spool::SpoolRead
     : contents_(contents), reader_(reader), device_(device), options_(options), scene_(contents) {
   header_ = make_header(contents, device);
   make_shaders();
+  block_counts_ = read_block_counts(contents, device, block_remarks_);
   make_plans();
 }
 
@@ -269,6 +271,7 @@ std::vector<std::string> DeviceIngest::not_captured() const {
   Lines lines;
   add_spool_lines(contents_, reader_, device_, lines);
   lines.add_all(shader_remarks_);
+  lines.add_all(block_remarks_);
   lines.add_all(scene_.notes());
   for (const Plan& plan : plans_) {
     if (!plan.left_out.empty()) {
@@ -313,6 +316,9 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
     if (plan.left_out.empty() && !process(plan, &writer)) {
       return false;
     }
+  }
+  if (block_counts_.size() != 0) {
+    writer.add_block_counts(block_counts_);
   }
   summary.hash = writer.finish();
   return true;

@@ -65,6 +65,8 @@ class DeviceIngest {
   std::vector<trace::Shader> shaders_;
   std::vector<std::uint8_t> stages_;
   std::vector<std::string> shader_remarks_;
+  std::vector<std::string> block_remarks_;
+  trace::BlockCounts block_counts_;
   SceneBuilder scene_;
   std::vector<Plan> plans_;
   std::optional<LaunchIndex> kept_;  ///< of the only launch: its records are walked once

@@ -4,6 +4,7 @@
 
 #include "capture/trace/file/envelope.hpp"
 #include "capture/trace/reading/trace_parts.hpp"
+#include "capture/trace/rules/rules.hpp"
 #include "capture/trace/seal.hpp"
 #include "capture/trace/validate.hpp"
 
@@ -27,6 +28,7 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
     for (std::uint64_t i = 0; i < launches; ++i) {
       plan_launch(loader, i, trace.launches[i], tables[i]);
     }
+    plan_block_counts(loader, trace.block_counts);
     loader.run(options.max_bytes, scene.copied_bytes, options.progress);
     trace.shaders = assemble_shaders(file, shaders);
     trace.scene = assemble_scene(file, scene);
@@ -49,6 +51,29 @@ Trace load(const std::filesystem::path& path, const LoadOptions& options) {
   Trace trace = load_content(bytes, path, options);
   trace.hash = to_hex(envelope.hash);
   return trace;
+}
+
+Profile load_profile(const std::filesystem::path& path) {
+  const FileDescriptor bytes(path, FileDescriptor::Mode::Read);
+  const Envelope envelope = read_envelope(bytes, path);
+  verify_content(bytes, envelope, path);
+  const SourceFile file(bytes, path);
+  Profile profile;
+  profile.header = read_header(file);
+  ColumnLoader loader(file);
+  ShaderNumbers shaders;
+  plan_shaders(loader, shaders);
+  plan_block_counts(loader, profile.block_counts);
+  loader.run(0, 0, nullptr);
+  profile.shaders = assemble_shaders(file, shaders);
+  FaultList faults(1, path.string());
+  check_header(profile.header, faults);
+  check_shaders(profile.shaders, faults);
+  check_block_counts(profile.block_counts, profile.shaders.size(), profile.header.warp_size, faults);
+  if (!faults.list().empty()) {
+    throw Error(ErrorKind::Input, faults.list().front());
+  }
+  return profile;
 }
 
 FileInfo read_info(const std::filesystem::path& path) {
@@ -86,6 +111,8 @@ FileInfo read_info(const std::filesystem::path& path) {
     info.launches.push_back({shape.size, shape.rays, shape.events, shape.groups, shape.has_warps, launch.frame,
                              launch.duration_ns, launch.dropped_events});
   }
+  BlockCounts block_counts;
+  info.block_counts = plan_block_counts(loader, block_counts);
   for (const ColumnPlan& plan : loader.plans()) {
     info.columns.push_back({plan.dataset, name_of(plan.disk), plan.rows, plan.stored_bytes});
   }

@@ -26,6 +26,15 @@ struct LoadOptions {
 
 [[nodiscard]] Trace load(const std::filesystem::path& path, const LoadOptions& options = {});
 
+/// The profile of a file's shaders, with the errors and checks of `load`: launches and scene are hashed as bytes, but
+/// not decoded.
+struct Profile {
+  Header header;
+  std::vector<Shader> shaders;
+  BlockCounts block_counts;
+};
+[[nodiscard]] Profile load_profile(const std::filesystem::path& path);
+
 /// Sizes and storage of a file: what `rayreplay info` shows. Checks the file's length, content hash and structure, with
 /// the errors of `load`, so that `hash` is the identity of what the file holds. The columns are hashed as bytes, but
 /// neither decoded nor held against the rules of trace.hpp: that is what `load` does. One pass over the file's bytes.
@@ -56,6 +65,7 @@ struct FileInfo {
   std::uint64_t instances = 0;
   std::uint64_t primitives = 0;
   std::vector<LaunchInfo> launches;
+  std::uint64_t block_counts = 0;  ///< rows
   std::vector<ColumnInfo> columns;
 };
 [[nodiscard]] FileInfo read_info(const std::filesystem::path& path);

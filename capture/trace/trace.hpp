@@ -227,6 +227,21 @@ struct Launch {
   std::vector<ShaderRecord> shader_table;  ///< empty: not captured
 };
 
+/// How often the basic blocks of the shaders ran, over the captured launches: a row for each block of each function
+/// that a shader's calls reach, by pipeline, shader, function and block, ascending. Lanes and groups: groups of lanes
+/// that ran the block together.
+struct BlockCounts {
+  Column<std::uint32_t> pipeline;  ///< number in the captured process
+  Column<std::uint16_t> shader;
+  Column<std::uint32_t> function, block;  ///< places in the shader's module and in the function
+  Column<std::uint64_t> lanes;
+  Column<std::uint64_t> groups;  ///< empty: not counted
+
+  [[nodiscard]] std::size_t size() const {
+    return lanes.size();
+  }
+};
+
 struct Header {
   std::string tool = "rayreplay";
   std::string tool_version = RAYREPLAY_VERSION;
@@ -243,7 +258,8 @@ struct Trace {
   std::vector<Shader> shaders;
   Scene scene;
   std::vector<Launch> launches;
-  std::string hash;  ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
+  BlockCounts block_counts;  ///< no rows: blocks were not counted
+  std::string hash;          ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
 };
 
 }  // namespace rayreplay::trace

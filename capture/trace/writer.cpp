@@ -225,7 +225,9 @@ class Writer::Impl {
        WriteOptions options)
       : output_(std::move(path), options.overwrite),
         chunk_rows_(std::max<std::uint32_t>(options.chunk_rows, 1)),
-        bounds_(id_bounds(shaders, scene)) {
+        bounds_(id_bounds(shaders, scene)),
+        shader_count_(shaders.size()),
+        warp_size_(header.warp_size) {
     FaultList faults(1, output_.path().string());
     check_header(header, faults);
     check_shaders(shaders, faults);
@@ -265,6 +267,16 @@ class Writer::Impl {
     require(launch_.has_value(), "end_launch outside a launch");
     guarded([&] { launch_->finish(groups, thread_warp, thread_lane, extras); });
     launch_.reset();
+  }
+  void add_block_counts(const BlockCounts& counts) {
+    require(!launch_ && !has_block_counts_, "block counts inside a launch, or a second time");
+    has_block_counts_ = true;
+    FaultList faults(1, output_.path().string());
+    check_block_counts(counts, shader_count_, warp_size_, faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
+    guarded([&] { write_block_counts(file_.get(), counts, pipeline_, chunk_rows_); });
   }
   std::string finish() {
     require(!launch_, "finish before the end of a launch");
@@ -354,6 +366,9 @@ class Writer::Impl {
   OutputFile output_;
   std::uint64_t chunk_rows_;
   IdBounds bounds_;
+  std::size_t shader_count_;
+  std::uint32_t warp_size_;
+  bool has_block_counts_ = false;
   ChunkPipeline pipeline_;
   std::optional<hdf5::Sink> sink_;
   Handle file_;
@@ -381,6 +396,10 @@ void Writer::end_launch(const Groups& groups, const Column<std::uint32_t>& threa
   impl_->end_launch(groups, thread_warp, thread_lane, extras);
 }
 
+void Writer::add_block_counts(const BlockCounts& counts) {
+  impl_->add_block_counts(counts);
+}
+
 std::string Writer::finish() {
   return impl_->finish();
 }
@@ -394,6 +413,9 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
     writer.append(launch.data);
     writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
                       {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table});
+  }
+  if (trace.block_counts.size() != 0) {
+    writer.add_block_counts(trace.block_counts);
   }
   return writer.finish();
 }

@@ -56,6 +56,8 @@ class Writer {
   /// Groups and warps, when captured (else empty).
   void end_launch(const Groups& groups = {}, const Column<std::uint32_t>& thread_warp = {},
                   const Column<std::uint8_t>& thread_lane = {}, const LaunchExtras& extras = {});
+  /// Behind the last launch, at most once.
+  void add_block_counts(const BlockCounts& counts);
   std::string finish();
 
  private:

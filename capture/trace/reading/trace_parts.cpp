@@ -77,6 +77,32 @@ std::vector<Shader> assemble_shaders(const SourceFile& file, const ShaderNumbers
   return shaders;
 }
 
+std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts) {
+  const SourceFile& file = loader.file();
+  if (!file.has(file.root(), "profile", "/profile")) {
+    return 0;
+  }
+  const Handle profile = file.group(file.root(), "profile", "/profile");
+  const std::string path = "/profile/blocks";
+  if (!file.has(profile.get(), "blocks", path)) {
+    return 0;
+  }
+  const Handle group = file.group(profile.get(), "blocks", path);
+  std::optional<std::uint64_t> rows;
+  const auto add = [&]<class T>(const char* name, Column<T>& column) {
+    rows = loader.column(group.get(), path, column_spec<T>(name, Elision::Forbidden), column, rows);
+  };
+  add("pipeline", counts.pipeline);
+  add("shader", counts.shader);
+  add("function", counts.function);
+  add("block", counts.block);
+  add("lanes", counts.lanes);
+  if (file.has(group.get(), "groups", path + "/groups")) {
+    add("groups", counts.groups);
+  }
+  return *rows;
+}
+
 void plan_scene(ColumnLoader& loader, SceneNumbers& numbers) {
   const SourceFile& file = loader.file();
   const Handle scene = file.group(file.root(), "scene", "/scene");

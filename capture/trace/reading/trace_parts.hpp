@@ -1,4 +1,4 @@
-// The parts of a trace file: header, shaders, scene, launches. Internal to this room.
+// The parts of a trace file: header, shaders, scene, launches, profile. Internal to this room.
 //
 // Contract: `plan_…` plans the columns of a part with a ColumnLoader, into numbers that must stay where they are;
 // `assemble_…` turns the loaded numbers into what trace.hpp has, checking the offsets that cut them. What the numbers
@@ -42,6 +42,9 @@ struct SceneNumbers {
 };
 void plan_scene(ColumnLoader& loader, SceneNumbers& numbers);
 [[nodiscard]] Scene assemble_scene(const SourceFile& file, const SceneNumbers& numbers);
+
+/// The columns go straight into `counts`; none without the group /profile/blocks. Returns the rows.
+std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts);
 
 /// What a launch claims, before its columns are loaded.
 struct LaunchShape {

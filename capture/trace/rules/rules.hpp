@@ -40,6 +40,8 @@ class FaultList {
 void check_text(const std::string& text, const std::string& where, FaultList& faults);
 void check_header(const Header& header, FaultList& faults);
 void check_shaders(const std::vector<Shader>& shaders, FaultList& faults);
+/// `warp_size` 0: not known.
+void check_block_counts(const BlockCounts& counts, std::size_t shaders, std::uint32_t warp_size, FaultList& faults);
 void check_scene(const Scene& scene, FaultList& faults);
 /// The parts of a launch that are not events: size, lengths of columns, offsets, warps and lanes, groups. Returns false
 /// if the offsets or lengths are so broken that rays and events cannot be looked at.

@@ -34,4 +34,19 @@ void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tla
   table.finish();
 }
 
+void write_block_counts(hid_t root, const BlockCounts& counts, ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
+  const hdf5::Handle profile = hdf5::create_group(root, "profile", "/profile");
+  Table table(profile.get(), "blocks", "/profile/blocks", pipeline, chunk_rows);
+  const std::uint64_t rows = counts.size();
+  table.rows<std::uint32_t>("pipeline", 1, counts.pipeline.data(), rows);
+  table.rows<std::uint16_t>("shader", 1, counts.shader.data(), rows);
+  table.rows<std::uint32_t>("function", 1, counts.function.data(), rows);
+  table.rows<std::uint32_t>("block", 1, counts.block.data(), rows);
+  table.rows<std::uint64_t>("lanes", 1, counts.lanes.data(), rows);
+  if (!counts.groups.empty()) {
+    table.rows<std::uint64_t>("groups", 1, counts.groups.data(), rows);
+  }
+  table.finish();
+}
+
 }  // namespace rayreplay::trace

@@ -1,4 +1,5 @@
-// What a launch holds besides threads, rays, events and groups: attributes and the shader table. Internal to this room.
+// What a trace holds besides threads, rays, events and groups: a launch's attributes and shader table, and profiles.
+// Internal to this room.
 //
 // What is not known is not written, so that a trace without it has the bytes that it always had.
 #pragma once
@@ -13,5 +14,8 @@ namespace rayreplay::trace {
 /// `group`: the launch's, `path` its name.
 void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tlas, const LaunchExtras& extras,
                          ChunkPipeline& pipeline, std::uint64_t chunk_rows);
+
+/// The group /profile.
+void write_block_counts(hid_t root, const BlockCounts& counts, ChunkPipeline& pipeline, std::uint64_t chunk_rows);
 
 }  // namespace rayreplay::trace
