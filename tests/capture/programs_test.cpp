@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/capture/captured.hpp"
@@ -58,6 +60,55 @@ void expect_whole_groups(const trace::Launch& launch, std::uint32_t warp_size) {
     wrong += lanes[group] == active || lanes[group] == 0 ? 0U : 1U;
   }
   EXPECT_EQ(wrong, 0U) << "groups that do not have as many events as lanes";
+}
+
+/// The counts of lanes of the minimal counters are those of all, and both fit the events: every entry of a shader is an
+/// event of the trace.
+TEST_P(CapturedProgram, MinimalCountersGiveTheCountsOfAll) {
+  const Case& test = GetParam();
+  const auto with = [&](const char* counters) {
+    return capture(test.program, arguments_of(test),
+                   {{"RAYREPLAY_CAPTURE_PROFILE", "blocks"}, {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", counters}});
+  };
+  const Captured all = with("all");
+  const Captured minimal = with("minimal");
+  EXPECT_EQ(all.picture, render(test.program, arguments_of(test)));
+  EXPECT_EQ(minimal.picture, all.picture);
+  EXPECT_TRUE(all.trace.header.not_captured.empty()) << all.trace.header.not_captured.front();
+  EXPECT_TRUE(minimal.trace.header.not_captured.empty());
+  const trace::BlockCounts& counts = all.trace.block_counts;
+  const trace::BlockCounts& fewer = minimal.trace.block_counts;
+  ASSERT_GT(counts.size(), 10U);
+  EXPECT_EQ(counts.groups.size(), counts.size());
+  EXPECT_TRUE(fewer.groups.empty());
+  ASSERT_EQ(counts.size(), fewer.size());
+  const auto key = [](const trace::BlockCounts& of, std::size_t row) {
+    return std::tuple(of.pipeline[row], of.shader[row], of.function[row], of.block[row], of.lanes[row]);
+  };
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    EXPECT_EQ(key(counts, row), key(fewer, row)) << "row " << row;
+  }
+  std::map<std::uint16_t, std::uint64_t> entered, recorded;
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    if (counts.function[row] == 0 && counts.block[row] == 0) {  // glslang puts main first
+      entered[counts.shader[row]] += counts.lanes[row];
+    }
+  }
+  for (const trace::Launch& launch : all.trace.launches) {
+    const trace::Events& events = launch.data.events;
+    for (std::size_t row = 0; row < events.size(); ++row) {
+      if (trace::is_warp_event(events.kind[row]) && !trace::begins_ray(events.kind[row])) {
+        ++recorded[events.shader[row]];
+      }
+    }
+  }
+  for (const auto& [shader, entries] : entered) {
+    if (all.trace.shaders[shader].stage == trace::ShaderStage::RayGeneration) {
+      EXPECT_EQ(entries, 21U * 13U * test.launches);
+    } else {
+      EXPECT_EQ(entries, recorded[shader]) << "shader " << shader;
+    }
+  }
 }
 
 TEST_P(CapturedProgram, KeepsItsPictureAndBooksBalance) {

@@ -299,6 +299,12 @@ void SyntheticCapture::write(const std::filesystem::path& path, bool end) const 
                                             std::min<std::uint64_t>(step, launch.words.size() - first));
     }
   }
+  for (const spool::Counters& layout : counters) {
+    sound = sound && writer.append(layout);
+  }
+  for (const spool::Counts& count : counts) {
+    sound = sound && writer.append(count);
+  }
   if (end) {
     sound = sound && writer.append(spool::End{static_cast<std::uint32_t>(launches.size()),
                                               static_cast<std::uint32_t>(launches.size())});

@@ -46,6 +46,8 @@ struct SyntheticCapture {
   std::vector<spool::Structure> structures;
   std::vector<SyntheticLaunch> launches;
   std::uint64_t block_words = 0;
+  std::vector<spool::Counters> counters;
+  std::vector<spool::Counts> counts;
 
   trace::Trace expected;  ///< header: only what the options say
 

@@ -69,6 +69,18 @@ TEST(Options, EveryOptionOnceAndItsDefaultHolds) {
   }
 }
 
+TEST(Options, ProfilesAndTheirCounters) {
+  EXPECT_FALSE(from({}).profile_blocks);
+  const auto both = from({{"RAYREPLAY_CAPTURE_PROFILE", "blocks"}, {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", "minimal"}});
+  EXPECT_TRUE(both.profile_blocks);
+  EXPECT_EQ(both.block_counters, BlockCounters::Minimal);
+  EXPECT_THAT(to_text(both), HasSubstr("profile=blocks\nblock_counters=minimal\n"));
+  const auto wrong = from({{"RAYREPLAY_CAPTURE_PROFILE", "paths"}, {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", "few"}});
+  EXPECT_FALSE(wrong.profile_blocks);
+  EXPECT_EQ(wrong.block_counters, BlockCounters::All);
+  EXPECT_THAT(wrong.problems, SizeIs(2));
+}
+
 TEST(Options, TextHasEveryOption) {
   const auto text = to_text(Options{});
   for (const auto& option : option_table()) {

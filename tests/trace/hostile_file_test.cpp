@@ -65,6 +65,31 @@ TEST_F(HostileFileTest, FourBillionEvents) {
   EXPECT_THAT(error.info().what, HasSubstr("claims 4294967296 rows, but chunks of it are missing"));
 }
 
+TEST_F(HostileFileTest, BlockCountsThatCannotBe) {
+  Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
+  trace.block_counts = {{0, 0}, {0, 0}, {0, 0}, {0, 1}, {8, 4}, {1, 1}};
+  write(trace, file(), {.overwrite = true});
+  const auto set = [](hid_t root, const char* name, std::uint64_t value) {
+    const hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
+    const std::vector<std::uint64_t> both = {value, value};
+    EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, both.data()), 0);
+    H5Dclose(dataset);
+  };
+  EXPECT_THAT(error_after([&](hid_t root) { set(root, "/profile/blocks/lanes", 0); }).info().where,
+              HasSubstr("/profile/blocks/groups[0]"));
+  EXPECT_EQ(error_of([&] { static_cast<void>(load_profile(file())); }).info().what,
+            "so many lanes cannot have run in so many groups");
+  EXPECT_THAT(error_after([&](hid_t root) {
+                set(root, "/profile/blocks/lanes", 8);
+                set(root, "/profile/blocks/shader", 999);
+              })
+                  .info()
+                  .where,
+              HasSubstr("/profile/blocks/shader[0]"));
+  EXPECT_THAT(error_after([](hid_t root) { H5Ldelete(root, "/profile/blocks/block", H5P_DEFAULT); }).info().where,
+              HasSubstr("/profile/blocks"));
+}
+
 TEST_F(HostileFileTest, FourBillionEventsInStoredChunksThatAreTooSmall) {
   const Error error = error_after([](hid_t root) {
     replace(root, "/launch/0/events/kind", H5T_STD_U8LE, {kFourBillion}, {hsize_t{1} << 26});

@@ -78,6 +78,21 @@ TEST_F(RoundTripTest, RandomTraces) {
   }
 }
 
+TEST_F(RoundTripTest, BlockCounts) {
+  Trace trace = random_trace({.seed = 4, .size = {3, 2, 1}});
+  trace.block_counts = {{0, 0, 5}, {0, 0, 1}, {0, 3, 0}, {1, 0, 7}, {std::uint64_t{1} << 40, 0, 3}, {}};
+  write(trace, file());
+  EXPECT_EQ(difference(trace, load(file())), "");
+  EXPECT_EQ(read_info(file()).block_counts, 3U);
+  trace.block_counts.groups = {std::uint64_t{1} << 39, 0, 3};
+  write(trace, file(), {.overwrite = true});
+  EXPECT_EQ(difference(trace, load(file())), "");
+  const Profile profile = load_profile(file());
+  EXPECT_EQ(bytes_of_column(profile.block_counts.groups), bytes_of_column(trace.block_counts.groups));
+  EXPECT_EQ(profile.shaders.size(), trace.shaders.size());
+  EXPECT_EQ(profile.header.warp_size, trace.header.warp_size);
+}
+
 TEST_F(RoundTripTest, TraceWithoutAnything) {
   write({}, file());
   const Trace loaded = load(file());

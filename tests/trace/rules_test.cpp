@@ -39,6 +39,7 @@ Trace sound_trace_with_everything() {
   launch.shader_table = {{TableRegion::RayGeneration, 0, kRayGen, kNoShader, kNoShader, kNoShader, {1, 2}},
                          {TableRegion::Hit, 3, kNoShader, kHit, kAny, kInt, {}},
                          {TableRegion::Miss, 0, kNoShader, kNoShader, kNoShader, kNoShader, {}}};
+  trace.block_counts = {{0, 0, 0, 2}, {1, 1, 3, 1}, {0, 0, 2, 0}, {0, 1, 0, 0}, {7, 0, 9, 4}, {2, 0, 9, 1}};
   launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, kNone, 0, 0, 1};
   return trace;
 }
@@ -246,6 +247,18 @@ const Broken kBroken[] = {
      },
      "/launch/0/events/instance[2]",
      "the report names another object than its Intersection (found 0; expected 1, as in row 1)"},
+    {"BlockColumn", [](Trace& t) { t.block_counts.block.pop_back(); }, "/profile/blocks/block",
+     "the column has another length than lanes (found 3; expected 4)"},
+    {"BlockGroupsColumn", [](Trace& t) { t.block_counts.groups.push_back(1); }, "/profile/blocks/groups",
+     "the column has another length than lanes (found 5; expected 4)"},
+    {"BlockShader", [](Trace& t) { t.block_counts.shader[2] = 6; }, "/profile/blocks/shader[2]",
+     "the block's shader id is out of range (found 6; expected less than 6, the number of shaders)"},
+    {"BlockTwice", [](Trace& t) { t.block_counts.block[1] = 0; }, "/profile/blocks/block[1]",
+     "the rows do not ascend (found pipeline 0, shader 1, function 0, block 0"},
+    {"BlockGroups", [](Trace& t) { t.block_counts.groups[2] = 10; }, "/profile/blocks/groups[2]",
+     "so many lanes cannot have run in so many groups (found 9 lanes in 10 groups; expected 1 to 4 lanes in each)"},
+    {"BlockLanes", [](Trace& t) { t.block_counts.lanes[3] = 5; }, "/profile/blocks/groups[3]",
+     "so many lanes cannot have run in so many groups (found 5 lanes in 1 groups"},
     {"ReportPrimitive", [](Trace& t) { events(t).primitive[2] = 1; }, "/launch/0/events/primitive[2]",
      "(found 1; expected 2, as in row 1)"},
 };

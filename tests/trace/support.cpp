@@ -115,6 +115,12 @@ std::string difference(const Trace& a, const Trace& b) {
     c.values("spirv", a.shaders[i].spirv, b.shaders[i].spirv);
   }
   compare_scenes(a.scene, b.scene, c);
+  c.columns("blocks/pipeline", a.block_counts.pipeline, b.block_counts.pipeline);
+  c.columns("blocks/shader", a.block_counts.shader, b.block_counts.shader);
+  c.columns("blocks/function", a.block_counts.function, b.block_counts.function);
+  c.columns("blocks/block", a.block_counts.block, b.block_counts.block);
+  c.columns("blocks/lanes", a.block_counts.lanes, b.block_counts.lanes);
+  c.columns("blocks/groups", a.block_counts.groups, b.block_counts.groups);
   c.values("launches", a.launches.size(), b.launches.size());
   for (std::size_t i = 0; i < std::min(a.launches.size(), b.launches.size()); ++i) {
     compare_launches(a.launches[i], b.launches[i], c);

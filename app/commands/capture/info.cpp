@@ -82,6 +82,7 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
   line("scene", fmt::format("{}, {}, {}, {}", counted(info.geometries, "geometry", "geometries"),
                             counted(info.blases, "bottom-level structure"), counted(info.instances, "instance"),
                             counted(info.primitives, "primitive")));
+  line("profile", info.block_counts == 0 ? "" : counted(info.block_counts, "counted block") + " (rayreplay profile)");
   line("configuration", header.configuration);
   for (const std::string& missing : header.not_captured) {
     line("not captured", missing);
@@ -116,6 +117,7 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
             {"instances", info.instances},
             {"primitives", info.primitives}}},
           {"launches", to_json(launch_table(info))},
+          {"block_counts", info.block_counts},
           {"columns", to_json(column_table(info))}};
 }
 

@@ -1,0 +1,157 @@
+#include "capture/profile/shader_profile.hpp"
+
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "capture/block_counts/instruction_count.hpp"
+#include "capture/spirv/control_flow.hpp"
+
+namespace rayreplay::profile {
+namespace {
+
+constexpr const char* kFix = "capture the application again; if your own program wrote this, mend it there";
+
+/// A shader's module, and the flows of the functions that were asked for.
+class ShaderCode {
+ public:
+  explicit ShaderCode(spirv::Module module) : module_(std::move(module)), selectors_(module_), instructions_(module_) {
+    for (const spirv::Instruction& i : module_.debug) {
+      if (i.is(spv::Op::OpName)) {
+        names_[i[1]] = i.string(2);
+      }
+    }
+  }
+
+  [[nodiscard]] const spirv::Module& module() const {
+    return module_;
+  }
+  /// Null: there is no such function, or its body is no list of blocks.
+  [[nodiscard]] const spirv::ControlFlow* flow(std::uint32_t function) {
+    const auto [known, fresh] = flows_.try_emplace(function);
+    if (fresh && function < module_.functions.size()) {
+      std::string reason;
+      known->second = spirv::control_flow(module_.functions[function], selectors_, reason);
+    }
+    return known->second ? &*known->second : nullptr;
+  }
+  [[nodiscard]] std::string name(std::uint32_t function) const {
+    const spirv::Id id = module_.functions[function].id();
+    const auto known = names_.find(id);
+    return known == names_.end() || known->second.empty() ? fmt::format("%{}", id)
+                                                          : known->second.substr(0, known->second.find('('));
+  }
+  [[nodiscard]] std::uint32_t instructions(std::uint32_t function, const spirv::Block& block) const {
+    return instructions_.of(module_.functions[function], block);
+  }
+  /// The function of an entry point: execution models of ray tracing are in the order of the stages.
+  [[nodiscard]] std::optional<std::uint32_t> entry(const trace::Shader& shader) const {
+    const auto model =
+        static_cast<spirv::Word>(spv::ExecutionModel::RayGenerationKHR) + static_cast<spirv::Word>(shader.stage);
+    for (const spirv::Instruction& entry : module_.entry_points) {
+      if (entry[1] != model || entry.string(3) != shader.entry) {
+        continue;
+      }
+      for (std::uint32_t f = 0; f < module_.functions.size(); ++f) {
+        if (module_.functions[f].id() == entry[2]) {
+          return f;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  spirv::Module module_;
+  spirv::WideSelectors selectors_;
+  block_counts::InstructionCount instructions_;
+  std::map<spirv::Id, std::string> names_;
+  std::map<std::uint32_t, std::optional<spirv::ControlFlow>> flows_;
+};
+
+[[noreturn]] void fail(const std::string& file, std::size_t row, const char* column, const std::string& what,
+                       const std::string& found, const std::string& expected) {
+  throw Error(ErrorKind::Input,
+              {what, fmt::format("{}:/profile/blocks/{}[{}]", file, column, row), found, expected, kFix});
+}
+
+/// Entries, unused blocks and efficiency, from the blocks.
+void summarise(ShaderProfile& shader, std::optional<std::uint32_t> entry, std::uint32_t warp_size) {
+  for (const BlockProfile& block : shader.blocks) {
+    if (entry == block.function && block.block == 0) {
+      shader.entries = block.lanes;
+    }
+  }
+  double group_instructions = 0;
+  bool groups = warp_size != 0;
+  for (BlockProfile& block : shader.blocks) {
+    block.unused = static_cast<double>(block.lanes) * static_cast<double>(kEntriesOfUnused) <
+                       static_cast<double>(shader.entries) ||
+                   shader.entries == 0;
+    shader.unused_blocks += block.unused ? 1U : 0U;
+    shader.instructions += block.instructions;
+    shader.unused_instructions += block.unused ? block.instructions : 0U;
+    shader.lane_instructions += static_cast<double>(block.lanes) * block.instructions;
+    groups = groups && block.groups.has_value();
+    group_instructions += static_cast<double>(block.groups.value_or(0)) * block.instructions;
+  }
+  if (groups && group_instructions > 0) {
+    shader.efficiency = shader.lane_instructions / (warp_size * group_instructions);
+  }
+}
+
+}  // namespace
+
+std::vector<ShaderProfile> shader_profiles(const trace::Profile& profile, const std::string& file) {
+  const trace::BlockCounts& counts = profile.block_counts;
+  std::vector<ShaderProfile> result;
+  std::map<std::uint16_t, std::unique_ptr<ShaderCode>> codes;
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    const std::uint16_t shader = counts.shader[row];
+    std::unique_ptr<ShaderCode>& code = codes[shader];
+    if (!code) {
+      std::string reason;
+      auto module = spirv::parse(profile.shaders[shader].spirv, reason);
+      if (!module) {
+        fail(file, row, "shader", "the shader of a counted block is no SPIR-V module", reason,
+             "its module in /shaders");
+      }
+      code = std::make_unique<ShaderCode>(std::move(*module));
+    }
+    const std::uint32_t function = counts.function[row];
+    const spirv::ControlFlow* flow = code->flow(function);
+    if (flow == nullptr) {
+      fail(file, row, "function", "the shader's module has no such function", std::to_string(function),
+           fmt::format("less than {}, the number of functions", code->module().functions.size()));
+    }
+    const std::uint32_t block = counts.block[row];
+    if (block >= flow->blocks.size()) {
+      fail(file, row, "block", "the function has no such block", std::to_string(block),
+           fmt::format("less than {}, the number of blocks", flow->blocks.size()));
+    }
+    if (result.empty() || result.back().pipeline != counts.pipeline[row] || result.back().shader != shader) {
+      result.emplace_back();
+      result.back().pipeline = counts.pipeline[row];
+      result.back().shader = shader;
+    }
+    BlockProfile& known = result.back().blocks.emplace_back();
+    known.function = function;
+    known.block = block;
+    known.function_name = code->name(function);
+    known.label = flow->blocks[block].label;
+    known.loop_depth = flow->loops.depth(block);
+    known.instructions = code->instructions(function, flow->blocks[block]);
+    known.lanes = counts.lanes[row];
+    if (!counts.groups.empty()) {
+      known.groups = counts.groups[row];
+    }
+  }
+  for (ShaderProfile& shader : result) {
+    summarise(shader, codes.at(shader.shader)->entry(profile.shaders[shader.shader]), profile.header.warp_size);
+  }
+  return result;
+}
+
+}  // namespace rayreplay::profile

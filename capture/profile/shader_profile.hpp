@@ -1,0 +1,46 @@
+// What happened inside the shaders of a trace: counts of basic blocks with their instructions, and what follows for
+// each shader of each pipeline.
+//
+// Contract: `shader_profiles` takes a checked profile (trace::load_profile); Input names the row of a block that its
+// shader's module does not have. Shaders are in the order of the rows. Linear in rows and modules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/trace/reader.hpp"
+
+namespace rayreplay::profile {
+
+/// A block that ran in fewer than one of so many entries of its shader is unused.
+inline constexpr std::uint64_t kEntriesOfUnused = 100'000;
+
+struct BlockProfile {
+  std::uint32_t function = 0, block = 0;  ///< places in the module and in the function
+  std::string function_name;              ///< of the debug information; or "%12"
+  std::uint32_t label = 0;                ///< id
+  std::uint32_t loop_depth = 0;
+  std::uint32_t instructions = 0;
+  std::uint64_t lanes = 0;
+  std::optional<std::uint64_t> groups;
+  bool unused = false;
+};
+
+struct ShaderProfile {
+  std::uint32_t pipeline = 0;
+  std::uint16_t shader = 0;
+  std::uint64_t entries = 0;  ///< lanes that entered the entry point's function
+  std::vector<BlockProfile> blocks;
+  std::uint64_t unused_blocks = 0;
+  std::uint64_t instructions = 0, unused_instructions = 0;  ///< in the code
+  double lane_instructions = 0;                             ///< executed: Σ lanes · instructions
+  /// Σ lanes · instructions ÷ (warp size · Σ groups · instructions); none without groups, a warp size, or executions.
+  std::optional<double> efficiency;
+};
+
+/// `file` stands for the trace in messages.
+[[nodiscard]] std::vector<ShaderProfile> shader_profiles(const trace::Profile& profile, const std::string& file);
+
+}  // namespace rayreplay::profile

@@ -1,0 +1,262 @@
+// Counters of blocks on the Vulkan device at hand. The shaders' blocks also mark themselves, each with an atomic add of
+// its own: the derived counts must be the marks, with all counters and with the minimal ones, in the shaders as the
+// compiler made them and after an optimiser merged their blocks.
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include <gtest/gtest.h>
+#include <spirv-tools/optimizer.hpp>
+
+#include "MarkedAnyHit.spv.hpp"
+#include "MarkedClosestHit.spv.hpp"
+#include "MarkedIntersection.spv.hpp"
+#include "MarkedMiss.spv.hpp"
+#include "MarkedRayGeneration.spv.hpp"
+#include "capture/apps/framework/pipeline.hpp"
+#include "capture/block_counts/derived_counts.hpp"
+#include "capture/block_counts/invocation_ends.hpp"
+#include "capture/instrument/instrument.hpp"
+#include "tests/instrument/support/execution_scene.hpp"
+
+namespace rayreplay {
+namespace {
+
+using block_counts::CounterSet;
+using Words = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t kWidth = 16;
+constexpr std::uint32_t kHeight = 4;
+constexpr std::size_t kMarks = 64;
+constexpr VkBufferUsageFlags kStorage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+
+enum Shader : std::size_t { kRayGeneration, kMiss, kClosestHit, kAnyHit, kIntersection, kShaders };
+
+constexpr std::array<VkShaderStageFlagBits, kShaders> kStages = {
+    VK_SHADER_STAGE_RAYGEN_BIT_KHR, VK_SHADER_STAGE_MISS_BIT_KHR, VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR,
+    VK_SHADER_STAGE_ANY_HIT_BIT_KHR, VK_SHADER_STAGE_INTERSECTION_BIT_KHR};
+
+std::array<Words, kShaders> shaders(bool optimised) {
+  std::array<Words, kShaders> result = {Words(std::begin(kMarkedRayGeneration), std::end(kMarkedRayGeneration)),
+                                        Words(std::begin(kMarkedMiss), std::end(kMarkedMiss)),
+                                        Words(std::begin(kMarkedClosestHit), std::end(kMarkedClosestHit)),
+                                        Words(std::begin(kMarkedAnyHit), std::end(kMarkedAnyHit)),
+                                        Words(std::begin(kMarkedIntersection), std::end(kMarkedIntersection))};
+  for (Words& words : result) {
+    spvtools::Optimizer optimiser(SPV_ENV_VULKAN_1_2);
+    optimiser.RegisterPerformancePasses();
+    if (optimised) {
+      Words out;
+      EXPECT_TRUE(optimiser.Run(words.data(), words.size(), &out));
+      words = std::move(out);
+    }
+  }
+  return result;
+}
+
+/// The counts of a launch: by shader and function, of its blocks.
+struct Counted {
+  std::vector<std::uint32_t> marks = std::vector<std::uint32_t>(kMarks);
+  std::array<std::map<std::uint32_t, std::vector<std::uint64_t>>, kShaders> lanes, groups;
+};
+
+struct Modules {
+  std::array<Words, kShaders> words;
+  std::array<instrument::Result, kShaders> results;
+  std::array<apps::Buffer, kShaders> counters;
+};
+
+/// Modules with counters of their own.
+Modules count(const apps::Device& device, bool optimised, CounterSet set) {
+  Modules modules;
+  modules.words = shaders(optimised);
+  for (std::size_t s = 0; s < kShaders; ++s) {
+    instrument::Options options;
+    options.record = false;
+    options.first_shader_id = static_cast<std::uint16_t>(s);
+    options.count_blocks = set;
+    options.wide_subgroups = true;
+    instrument::Result& result = modules.results.at(s);
+    result = instrument::instrument(modules.words.at(s), options);
+    EXPECT_EQ(result.status, instrument::Status::Instrumented) << result.reason;
+    apps::Buffer& counters = modules.counters.at(s);
+    counters = apps::Buffer(device, std::uint64_t{result.counters.counters} * result.counters.bytes, kStorage,
+                            apps::MemoryKind::Readback);
+    std::memset(counters.mapped(), 0, counters.size());
+    result.spirv[result.counters.address_word] = static_cast<std::uint32_t>(counters.address());
+    result.spirv[result.counters.address_word + 1] = static_cast<std::uint32_t>(counters.address() >> 32);
+  }
+  return modules;
+}
+
+void launch(const apps::Device& device, const std::array<Words, kShaders>& words, const apps::Buffer& marks) {
+  const test::ExecutionScene scene(device, false);
+  apps::DescriptorSet descriptors(
+      device, std::vector<apps::Binding>{apps::StructureBinding{scene.top()}, apps::StorageBinding{&marks}});
+  apps::PipelineBuilder builder;
+  std::array<std::uint32_t, kShaders> stages{};
+  for (std::size_t s = 0; s < kShaders; ++s) {
+    stages.at(s) = builder.add_stage(kStages.at(s), words.at(s));
+  }
+  const auto generation = builder.add_general_group(stages[kRayGeneration]);
+  const auto miss = builder.add_general_group(stages[kMiss]);
+  const auto triangles = builder.add_hit_group(stages[kClosestHit], stages[kAnyHit], apps::kNoStage);
+  const auto boxes = builder.add_hit_group(stages[kClosestHit], apps::kNoStage, stages[kIntersection]);
+  const apps::RayTracingPipeline pipeline(device, builder, descriptors);
+  apps::ShaderBindingTable table(device, pipeline, apps::ShaderRecord{generation, {}},
+                                 std::vector<apps::ShaderRecord>{{miss, {}}},
+                                 std::vector<apps::ShaderRecord>{{triangles, {}}, {boxes, {}}});
+  device.submit([&](VkCommandBuffer commands) {
+    const VkDescriptorSet set = descriptors.handle();
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.handle());
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.layout(), 0, 1, &set, 0,
+                            nullptr);
+    table.trace(commands, kWidth, kHeight);
+    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
+                            VK_ACCESS_HOST_READ_BIT};
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                         &barrier, 0, nullptr, 0, nullptr);
+  });
+}
+
+spirv::Module parsed(const Words& words) {
+  std::string reason;
+  auto module = spirv::parse(words, reason);
+  EXPECT_TRUE(module) << reason;
+  return std::move(*module);
+}
+
+/// Counts of a shader, from its counters.
+void derive(const Words& words, const instrument::CounterLayout& layout, const std::byte* counters,
+            std::map<std::uint32_t, std::vector<std::uint64_t>>& lanes,
+            std::map<std::uint32_t, std::vector<std::uint64_t>>& groups) {
+  const spirv::Module module = parsed(words);
+  const block_counts::InvocationEnds ends(module);
+  for (const instrument::CountedFunction& counted : layout.functions) {
+    const spirv::Function& function = module.functions.at(counted.function);
+    std::string reason;
+    const auto flow = spirv::control_flow(function, spirv::WideSelectors(module), reason);
+    ASSERT_TRUE(flow) << reason;
+    std::vector<std::uint64_t> counts;
+    auto& of_groups = groups[counted.function];
+    of_groups.resize(flow->blocks.size());
+    for (std::size_t i = 0; i < counted.sites.size(); ++i) {
+      std::array<std::uint64_t, 2> counter{};
+      std::memcpy(counter.data(), counters + (counted.first + i) * layout.bytes, layout.bytes);
+      counts.push_back(counter[0]);
+      of_groups[counted.sites[i].to] = counter[1];
+    }
+    const auto derived = block_counts::derive_counts(*flow, ends.blocks_of(function, *flow), counted.sites, counts);
+    EXPECT_EQ(derived.fault, "");
+    lanes[counted.function] = derived.blocks;
+  }
+}
+
+Counted run(const apps::Device& device, bool optimised, CounterSet set) {
+  const apps::Buffer marks(device, kMarks * 4, kStorage, apps::MemoryKind::Readback);
+  std::memset(marks.mapped(), 0, marks.size());
+  const Modules modules = count(device, optimised, set);
+  std::array<Words, kShaders> words;
+  for (std::size_t s = 0; s < kShaders; ++s) {
+    words.at(s) = modules.results.at(s).spirv;
+  }
+  launch(device, words, marks);
+  Counted counted;
+  std::memcpy(counted.marks.data(), marks.mapped(), kMarks * 4);
+  for (std::size_t s = 0; s < kShaders; ++s) {
+    derive(modules.words.at(s), modules.results.at(s).counters, modules.counters.at(s).mapped(), counted.lanes.at(s),
+           counted.groups.at(s));
+  }
+  return counted;
+}
+
+/// By mark: the executions of the blocks that add to it.
+std::map<std::uint32_t, std::uint64_t> marked_blocks(const Words& words,
+                                                     const std::map<std::uint32_t, std::vector<std::uint64_t>>& lanes) {
+  const spirv::Module module = parsed(words);
+  std::map<spirv::Id, std::uint32_t> constants;
+  for (const auto& i : module.globals) {
+    if (i.is(spv::Op::OpConstant)) {
+      constants[i[2]] = i[3];
+    }
+  }
+  std::map<std::uint32_t, std::uint64_t> result;
+  for (const auto& [f, counts] : lanes) {
+    const spirv::Function& function = module.functions.at(f);
+    std::map<spirv::Id, std::uint32_t> chains;
+    std::size_t block = 0;
+    bool first = true;
+    for (const auto& i : function.body) {
+      if (i.is(spv::Op::OpLabel)) {
+        block += first ? 0U : 1U;
+        first = false;
+      } else if (i.is(spv::Op::OpAccessChain) && i.size() == 6) {
+        chains[i[2]] = constants.at(i[5]);
+      } else if (i.is(spv::Op::OpAtomicIAdd)) {
+        result[chains.at(i[3])] += counts.at(block);
+      }
+    }
+  }
+  return result;
+}
+
+class BlockCounts : public testing::TestWithParam<bool> {
+ protected:
+  static apps::Device& device() {
+    static apps::Device device{apps::DeviceRequest{}};
+    return device;
+  }
+};
+
+TEST_P(BlockCounts, AreTheShadersOwnMarks) {
+  for (const CounterSet set : {CounterSet::All, CounterSet::Minimal}) {
+    const Counted counted = run(device(), GetParam(), set);
+    const auto words = shaders(GetParam());
+    std::size_t marked = 0;
+    for (std::size_t s = 0; s < kShaders; ++s) {
+      for (const auto& [mark, count] : marked_blocks(words.at(s), counted.lanes.at(s))) {
+        EXPECT_EQ(count, counted.marks.at(mark)) << "mark " << mark;
+        ++marked;
+      }
+    }
+    EXPECT_GE(marked, 30U);
+    // What does not depend on how the shaders were compiled: 16 × 4 threads, 16 of them before triangles.
+    EXPECT_EQ(counted.marks[0], kWidth * kHeight);
+    EXPECT_EQ(counted.marks[16], 0U);
+    EXPECT_EQ(counted.marks[28], 16U);
+    EXPECT_EQ(counted.marks[33], 8U);
+    EXPECT_EQ(counted.marks[28], counted.marks[29] + counted.marks[30]);
+    EXPECT_EQ(counted.marks[35], counted.marks[32]);
+    EXPECT_GT(counted.marks[31], 0U);
+  }
+}
+
+TEST_P(BlockCounts, OfTheMinimalSetAreThoseOfAll) {
+  const Counted all = run(device(), GetParam(), CounterSet::All);
+  const Counted minimal = run(device(), GetParam(), CounterSet::Minimal);
+  EXPECT_EQ(all.marks, minimal.marks);
+  EXPECT_EQ(all.lanes, minimal.lanes);
+}
+
+TEST_P(BlockCounts, GroupsHaveTheLanes) {
+  const Counted counted = run(device(), GetParam(), CounterSet::All);
+  std::uint64_t most = 0;
+  for (std::size_t s = 0; s < kShaders; ++s) {
+    for (const auto& [function, lanes] : counted.lanes.at(s)) {
+      const auto& groups = counted.groups.at(s).at(function);
+      for (std::size_t b = 0; b < lanes.size(); ++b) {
+        EXPECT_LE(groups[b], lanes[b]);
+        EXPECT_EQ(groups[b] == 0, lanes[b] == 0);
+        most = std::max(most, groups[b] == 0 ? 0 : lanes[b] / groups[b]);
+      }
+    }
+  }
+  EXPECT_GT(most, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shaders, BlockCounts, testing::Values(false, true),
+                         [](const auto& optimised) { return optimised.param ? "Optimised" : "AsCompiled"; });
+
+}  // namespace
+}  // namespace rayreplay
