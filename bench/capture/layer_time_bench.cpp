@@ -1,6 +1,6 @@
-// Cost of the layer in processor time of whole programs: idle (loaded, never recording) and recording everything, each
-// compared with the program by itself, in turn within one run. Drivers' shader caches are off, so that pipelines are
-// compiled.
+// Cost of the layer in processor time of whole programs: idle (loaded, never recording), recording everything, counting
+// the blocks of shaders (with all counters and with the minimal ones, without records), each compared with the program
+// by itself, in turn within one run. Drivers' shader caches are off, so that pipelines are compiled.
 //
 //   layer_time_bench [--rounds=3] ["--commands=layer_scenarios callables 256;one_weekend --size 64x36 --frames 3"]
 //                    [Google Benchmark's options]
@@ -35,7 +35,8 @@ std::string commands =
     "layer_scenarios modules;layer_scenarios library;layer_scenarios frames;layer_scenarios threads;"
     "one_weekend --size 96x54 --spp 1 --frames 3;mesh_viewer --size 96x54 --spp 1 --frames 3";
 
-enum class Kind { Plain, Idle, Recording };
+enum class Kind { Plain, Idle, Recording, CountingAll, CountingMinimal };
+constexpr std::size_t kKinds = 5;
 
 double processor_seconds(const std::string& command, Kind kind) {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
@@ -49,6 +50,10 @@ double processor_seconds(const std::string& command, Kind kind) {
   }
   if (kind == Kind::Idle) {
     line += "RAYREPLAY_CAPTURE_FRAMES=1000000000 ";
+  }
+  if (kind == Kind::CountingAll || kind == Kind::CountingMinimal) {
+    line += fmt::format("RAYREPLAY_CAPTURE_RECORD=off RAYREPLAY_CAPTURE_PROFILE=blocks {}={} ",
+                        "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", kind == Kind::CountingAll ? "all" : "minimal");
   }
   line += here.string() + "/" + command + " >output";
   const auto used = [] {
@@ -68,9 +73,9 @@ double processor_seconds(const std::string& command, Kind kind) {
 }
 
 void measure(benchmark::State& state, const std::string& command) {
-  std::array<std::vector<double>, 3> seconds;
+  std::array<std::vector<double>, kKinds> seconds;
   for (unsigned long round = 0; round < rounds; ++round) {
-    for (const auto kind : {Kind::Plain, Kind::Idle, Kind::Recording}) {
+    for (const auto kind : {Kind::Plain, Kind::Idle, Kind::Recording, Kind::CountingAll, Kind::CountingMinimal}) {
       seconds.at(static_cast<std::size_t>(kind)).push_back(processor_seconds(command, kind));
     }
   }
@@ -78,6 +83,8 @@ void measure(benchmark::State& state, const std::string& command) {
   state.SetIterationTime(plain);
   state.counters["idle_ratio"] = bench::median(seconds[1]) / plain;
   state.counters["recording_ratio"] = bench::median(seconds[2]) / plain;
+  state.counters["counting_all_ratio"] = bench::median(seconds[3]) / plain;
+  state.counters["counting_minimal_ratio"] = bench::median(seconds[4]) / plain;
 }
 
 }  // namespace

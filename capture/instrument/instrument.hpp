@@ -81,7 +81,7 @@ struct CountedFunction {
   std::vector<block_counts::CounterSite> sites;
 };
 
-/// The counters of a module: an array of CounterLayout::bytes each, 16-byte aligned, whose device address the code that
+/// The counters of a module: an array of counters of `bytes` each, 16-byte aligned, whose device address the code that
 /// loads the module writes into its words.
 struct CounterLayout {
   std::uint32_t counters = 0;
