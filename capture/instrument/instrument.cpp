@@ -121,6 +121,9 @@ class Walk {
         counters_->add(f, shaders);
       }
     }
+    if (counters_) {
+      counters_->finish();
+    }
     return wrap_entry_points(rewriter_, replaced_);
   }
 

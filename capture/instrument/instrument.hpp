@@ -56,6 +56,9 @@ struct Options {
   std::optional<SwizzleTable> swizzle;
   /// Blocks of the application's functions count their executions: by lane, with All also by group of lanes.
   std::optional<block_counts::CounterSet> count_blocks;
+  /// With `sm`: copies of the counters, a power of two. An SM counts in the copy of its number's low bits, so that few
+  /// SMs wait for each other's additions.
+  std::uint32_t counter_copies = 1;
 };
 
 /// A static trace call and the source of its acceleration structure.
@@ -81,10 +84,11 @@ struct CountedFunction {
   std::vector<block_counts::CounterSite> sites;
 };
 
-/// The counters of a module: an array of counters of `bytes` each, 16-byte aligned, whose device address the code that
-/// loads the module writes into its words.
+/// The counters of a module: `copies` arrays of counters of `bytes` each, one behind the other, 16-byte aligned, whose
+/// device address the code that loads the module writes into its words. A count is the sum over the copies.
 struct CounterLayout {
-  std::uint32_t counters = 0;
+  std::uint32_t counters = 0;  ///< of a copy
+  std::uint32_t copies = 1;
   std::uint32_t bytes = 0;       ///< of a counter: u64 lanes; 16: and u64 groups
   std::size_t address_word = 0;  ///< in Result::spirv: the address's low word, then the high one
   std::vector<CountedFunction> functions;

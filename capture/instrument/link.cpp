@@ -224,6 +224,21 @@ Id Linker::own_constant(std::uint64_t value) {
   return id;
 }
 
+Id Linker::own_constant(std::uint32_t value) {
+  const Id type = type_uint();
+  const Id id = fresh();
+  target_.globals.emplace_back(Op::OpConstant, std::initializer_list<Word>{type, id, value});
+  return id;
+}
+
+void Linker::change(Id own_constant, std::uint32_t value) {
+  for (Instruction& i : target_.globals) {
+    if (i.is(Op::OpConstant) && i[2] == own_constant) {
+      i.set(3, value);
+    }
+  }
+}
+
 Id Linker::variable(spv::StorageClass storage, Id type, Id initializer) {
   const Id pointer = type_pointer(storage, type);
   Instruction instruction(Op::OpVariable, {pointer, fresh(), static_cast<Word>(storage)});

@@ -60,6 +60,9 @@ class Linker {
   [[nodiscard]] Id constant(std::uint32_t value);
   /// A constant of 64 bits that nothing else shares, so that its words can be changed later.
   [[nodiscard]] Id own_constant(std::uint64_t value);
+  [[nodiscard]] Id own_constant(std::uint32_t value);
+  /// Changes the low word of a constant of own_constant().
+  void change(Id own_constant, std::uint32_t value);
   /// A new global variable. `initializer` 0: none.
   [[nodiscard]] Id variable(spv::StorageClass storage, Id type, Id initializer = 0);
   void capability(spv::Capability capability);

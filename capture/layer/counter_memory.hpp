@@ -34,7 +34,7 @@ class ModuleCounters {
     return twin_->entry_points.front().shader;
   }
   [[nodiscard]] VkDeviceSize bytes() const {
-    return VkDeviceSize{layout().counters} * layout().bytes;
+    return VkDeviceSize{layout().counters} * layout().copies * layout().bytes;
   }
 
   VkBuffer buffer = VK_NULL_HANDLE;

@@ -67,13 +67,16 @@ void spool_counts(const LaunchOperation& operation, std::uint32_t launch) {
     block.launch = launch;
     block.pipeline = operation.pipeline->number;
     block.module = counters->module();
-    const auto bytes = counters->layout().bytes;
-    for (std::uint32_t i = 0; i < counters->layout().counters; ++i) {
-      const auto at = std::size_t{i} * bytes;
-      block.lanes.push_back(number_at(after + at) - number_at(before + at));
-      if (bytes > sizeof(std::uint64_t)) {
-        block.groups.push_back(number_at(after + at + sizeof(std::uint64_t)) -
-                               number_at(before + at + sizeof(std::uint64_t)));
+    const auto& layout = counters->layout();
+    const bool groups = layout.bytes > sizeof(std::uint64_t);
+    block.lanes.resize(layout.counters);
+    block.groups.resize(groups ? layout.counters : 0);
+    for (std::size_t i = 0; i < std::size_t{layout.counters} * layout.copies; ++i) {
+      const auto at = i * layout.bytes;
+      block.lanes[i % layout.counters] += number_at(after + at) - number_at(before + at);
+      if (groups) {
+        block.groups[i % layout.counters] +=
+            number_at(after + at + sizeof(std::uint64_t)) - number_at(before + at + sizeof(std::uint64_t));
       }
     }
     before += counters->bytes();

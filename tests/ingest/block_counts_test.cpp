@@ -2,37 +2,16 @@
 // themselves.
 #include "capture/ingest/block_counts.hpp"
 
-#include "capture/spirv/module.hpp"
 #include "tests/ingest/support.hpp"
+#include "tests/support/branching_shader.hpp"
 
 namespace rayreplay::ingest {
 namespace {
 
-using spirv::Instruction;
-using spv::Op;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Lines = std::vector<std::string>;
-
-/// One function: block 0 branches to 1 or 2, both go to 3.
-std::vector<std::uint32_t> diamond() {
-  spirv::Module module{0x00010400, 0, 20, 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
-  module.memory_model = {Instruction(Op::OpMemoryModel, {0, 1})};
-  module.functions.resize(1);
-  module.functions[0].body = {Instruction(Op::OpFunction, {1, 4, 0, 2}),
-                              Instruction(Op::OpLabel, {10}),
-                              Instruction(Op::OpSelectionMerge, {13, 0}),
-                              Instruction(Op::OpBranchConditional, {5, 11, 12}),
-                              Instruction(Op::OpLabel, {11}),
-                              Instruction(Op::OpBranch, {13}),
-                              Instruction(Op::OpLabel, {12}),
-                              Instruction(Op::OpBranch, {13}),
-                              Instruction(Op::OpLabel, {13}),
-                              Instruction(Op::OpReturn, {}),
-                              Instruction(Op::OpFunctionEnd, {})};
-  return module.serialise();
-}
 
 /// Shaders 4 and 6 of a module run its function; a counter at the first block and one at the second.
 SpoolContents contents() {
@@ -40,7 +19,7 @@ SpoolContents contents() {
   for (const std::uint16_t id : {4, 5, 6}) {
     spool::Shader shader;
     shader.shader = id;
-    shader.spirv = diamond();
+    shader.spirv = test::branching_shader();
     result.shaders[id] = shader;
   }
   result.counters[4] = {4, 6, 0, {{0, 0, {4, 6}, {{spool::kNone, 0}, {spool::kNone, 1}}}}};
@@ -145,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
                },
                "blocks of the module of shader 4 in pipeline 2 are not counted: a count has more than 64 bits"},
         Damage{"Function", [](SpoolContents& s) { function(s).function = 9; },
-               "function 9 of the module of shader 4 in pipeline 2 are not counted: the module has 1 functions"},
+               "function 9 of the module of shader 4 in pipeline 2 are not counted: the module has 2 functions"},
         Damage{"ShaderOfFunction",
                [](SpoolContents& s) {
                  function(s).shaders = {6, 4};
@@ -174,8 +153,8 @@ class TraceWithBlockCounts : public IngestTest {};
 
 TEST_F(TraceWithBlockCounts, KeepsItsEventsWhateverTheCountersSay) {
   test::SyntheticCapture capture = test::synthesize({});
-  capture.shaders[0].spirv = diamond();
-  capture.expected.shaders[0].spirv = diamond();
+  capture.shaders[0].spirv = test::branching_shader();
+  capture.expected.shaders[0].spirv = test::branching_shader();
   const spool::Counters counters = {0, 2, 0, {{0, 0, {0}, {{spool::kNone, 0}, {spool::kNone, 1}}}}};
   for (const std::uint64_t second : {3U, 11U}) {
     std::filesystem::remove(file("s.rrspool"));

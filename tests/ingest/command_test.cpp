@@ -8,6 +8,7 @@
 #include "capture/spool/writer.hpp"
 #include "scheduler-models/swizzle_file.hpp"
 #include "tests/ingest/support.hpp"
+#include "tests/support/branching_shader.hpp"
 
 namespace rayreplay::ingest {
 namespace {
@@ -58,6 +59,27 @@ TEST_F(CaptureCommandTest, IngestMakesATraceAndTellsOfIt) {
   EXPECT_THAT(json.output, HasSubstr("\"schema\": \"rayreplay.ingest/1\""));
   EXPECT_THAT(run("replay " + quoted("t.rrt")).output, HasSubstr("observed on made up (warp size 8"));
   EXPECT_THAT(run("whatif --format json " + quoted("t.rrt")).output, HasSubstr("\"united_efficiency\""));
+}
+
+TEST_F(CaptureCommandTest, ProfileShowsShadersAndBlocks) {
+  trace::Trace trace = test::random_trace({.seed = 2, .size = {2, 1, 1}});
+  trace.header.warp_size = 8;
+  trace.shaders[0] = {trace::ShaderStage::Miss, "main", "sky", test::branching_shader()};
+  trace.launches.clear();
+  trace::write(trace, file("none.rrt"));
+  const Outcome none = run("profile " + quoted("none.rrt"));
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.output, HasSubstr("capture the application with --profile blocks"));
+  trace.block_counts = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 2, 3}, {100, 60, 40, 100}, {25, 15, 10, 25}};
+  trace::write(trace, file("t.rrt"));
+  const Outcome table = run("profile " + quoted("t.rrt"));
+  EXPECT_EQ(table.code, 0) << table.output;
+  EXPECT_THAT(table.output, HasSubstr("SIMT inside"));
+  EXPECT_THAT(table.output, HasSubstr("50.0 %"));
+  EXPECT_THAT(run("profile --blocks --format csv " + quoted("t.rrt")).output,
+              HasSubstr("0,0,sky,0,main,1,%11,0,4,60,15,0.5,false"));
+  EXPECT_THAT(run("profile --format json " + quoted("t.rrt")).output, HasSubstr("\"schema\": \"rayreplay.profile/1\""));
+  EXPECT_THAT(run("info " + quoted("t.rrt")).output, HasSubstr("4 counted blocks (rayreplay profile)"));
 }
 
 TEST_F(CaptureCommandTest, IngestOfNothing) {

@@ -78,7 +78,9 @@ struct BlockCounters::Edits {
 
 BlockCounters::BlockCounters(Rewriter& rewriter)
     : rewriter_(rewriter), selectors_(rewriter.module), ends_(rewriter.module) {
-  rewriter.result.counters.bytes = *rewriter.options.count_blocks == CounterSet::All ? kBothBytes : kLanesBytes;
+  CounterLayout& layout = rewriter.result.counters;
+  layout.bytes = *rewriter.options.count_blocks == CounterSet::All ? kBothBytes : kLanesBytes;
+  layout.copies = rewriter.options.sm ? rewriter.options.counter_copies : 1;
 }
 
 void BlockCounters::call(std::vector<Instruction>& out, const CountedFunction& counted, std::size_t site,
@@ -87,23 +89,38 @@ void BlockCounters::call(std::vector<Instruction>& out, const CountedFunction& c
   const bool both = *r.options.count_blocks == CounterSet::All;
   const Id function = r.linker.function(counts_library(), both ? "rr_count_both" : "rr_count_lanes");
   if (address_ == 0) {
-    address_ = r.linker.own_constant(0);
+    address_ = r.linker.own_constant(std::uint64_t{0});
   }
   const auto sites = static_cast<std::uint32_t>(counted.sites.size());
   const std::uint32_t of_first = counted.first + static_cast<std::uint32_t>(site);
+  const Id type = r.linker.type_uint();
+  const auto combine = [&](Op op, Id a, Id b) {
+    const Id result = r.linker.fresh();
+    out.emplace_back(op, std::initializer_list<Word>{type, result, a, b});
+    return result;
+  };
   Id index = r.linker.constant(of_first);
   if (shaders.size() > 1) {
-    const Id type = r.linker.type_uint();
-    const Id product = r.linker.fresh();
-    const Id sum = r.linker.fresh();
     const Id shader = r.shader_id(out, shaders);
-    out.emplace_back(Op::OpIMul, std::initializer_list<Word>{type, product, shader, r.linker.constant(sites)});
-    const Id base = r.linker.constant(of_first - counted.shaders.front() * sites);
-    out.emplace_back(Op::OpIAdd, std::initializer_list<Word>{type, sum, product, base});
-    index = sum;
+    index = combine(Op::OpIAdd, combine(Op::OpIMul, shader, r.linker.constant(sites)),
+                    r.linker.constant(of_first - counted.shaders.front() * sites));
+  }
+  if (const std::uint32_t copies = r.result.counters.copies; copies > 1) {
+    if (copy_size_ == 0) {
+      copy_size_ = r.linker.own_constant(std::uint32_t{0});
+    }
+    const Id sm = r.builtin(out, spv::BuiltIn::SMIDNV, shaders);
+    const Id copy = combine(Op::OpBitwiseAnd, sm, r.linker.constant(copies - 1));
+    index = combine(Op::OpIAdd, combine(Op::OpIMul, copy, copy_size_), index);
   }
   const std::array<Id, 2> arguments = {address_, index};
   (void)r.call(out, r.linker.type_void(), function, arguments);
+}
+
+void BlockCounters::finish() {
+  if (copy_size_ != 0) {
+    rewriter_.linker.change(copy_size_, rewriter_.result.counters.counters);
+  }
 }
 
 void BlockCounters::add(std::size_t function, std::span<const std::uint32_t> shaders) {
@@ -129,7 +146,7 @@ void BlockCounters::add(std::size_t function, std::span<const std::uint32_t> sha
   counted.sites = std::move(plan.sites);
   const std::uint64_t slots = counted.shaders.back() - counted.shaders.front() + 1U;
   const std::uint64_t needed = layout.counters + slots * counted.sites.size();
-  if (needed > kMaxCounters) {
+  if (needed * layout.copies > kMaxCounters) {
     r.note("blocks of some functions are not counted: more than " + std::to_string(kMaxCounters) + " counters");
     return;
   }

@@ -132,6 +132,8 @@ class BlockCounters {
   explicit BlockCounters(Rewriter& rewriter);
   /// Adds the counters of a function of the module, which these shaders reach.
   void add(std::size_t function, std::span<const std::uint32_t> shaders);
+  /// Behind the last function.
+  void finish();
   /// The constant that is the counters' address; 0: there are none.
   [[nodiscard]] Id address() const {
     return address_;
@@ -146,6 +148,7 @@ class BlockCounters {
   spirv::WideSelectors selectors_;
   block_counts::InvocationEnds ends_;
   Id address_ = 0;
+  Id copy_size_ = 0;  ///< a constant: counters of a copy
 };
 
 // --- entry_probes.cpp: functions that stand before the entry points

@@ -124,6 +124,11 @@ std::vector<NamedOptions> option_sets() {
     all(o);
     o.count_blocks = block_counts::CounterSet::All;
   });
+  add("count_in_copies", [](instrument::Options& o) {
+    o.sm = true;
+    o.counter_copies = 16;
+    o.count_blocks = block_counts::CounterSet::All;
+  });
   add("count_minimal_without_records", [](instrument::Options& o) {
     o.record = false;
     o.count_blocks = block_counts::CounterSet::Minimal;
