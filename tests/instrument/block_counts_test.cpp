@@ -1,5 +1,7 @@
 // Counters of blocks in the corpus: where they stand, and what stays of the application.
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -36,7 +38,7 @@ spirv::ControlFlow flow_of(const Module& module, const spirv::Function& function
   return std::move(*flow);
 }
 
-/// Calls of a probe in a block.
+/// Calls of a probe between a block's label and its end.
 std::size_t calls(const spirv::Function& function, const spirv::Block& block, const std::set<spirv::Id>& probes) {
   return static_cast<std::size_t>(
       std::count_if(function.body.begin() + static_cast<std::ptrdiff_t>(block.first),
@@ -54,28 +56,49 @@ std::set<spirv::Id> counting_probes(const Module& module) {
   return probes;
 }
 
+/// The new block that a loop header's code moved to.
+std::optional<spirv::Node> code_of(const spirv::ControlFlow& flow, spirv::Node block, spirv::Id bound) {
+  const auto& next = flow.graph.successors[block];
+  const bool moved = flow.blocks[block].continue_target != 0 && next.size() == 1 && flow.blocks[next[0]].label >= bound;
+  return moved ? std::optional(next[0]) : std::nullopt;
+}
+
 TEST(BlockCounters, AllCountsEveryReachedBlockOnce) {
-  std::size_t blocks = 0;
+  std::size_t blocks = 0, moved = 0;
   for (const test::CorpusModule& module : test::corpus()) {
     const auto result = instrument::instrument(module.words, counting(CounterSet::All));
     if (result.status != instrument::Status::Instrumented) {
       continue;
     }
+    const Module before = parsed(module.words);
     const Module after = parsed(result.spirv);
     const auto probes = counting_probes(after);
     for (const auto& counted : result.counters.functions) {
+      const spirv::ControlFlow was = flow_of(before, before.functions.at(counted.function));
       const spirv::Function& function = after.functions.at(counted.function);
-      const spirv::ControlFlow flow = flow_of(after, function);
-      for (spirv::Node b = 0; b < flow.blocks.size(); ++b) {
-        EXPECT_EQ(calls(function, flow.blocks[b], probes), flow.reached(b) ? 1U : 0U) << module.name << " block " << b;
+      const spirv::ControlFlow is = flow_of(after, function);
+      std::map<spirv::Id, spirv::Node> now;
+      for (spirv::Node b = 0; b < is.blocks.size(); ++b) {
+        now[is.blocks[b].label] = b;
+      }
+      for (spirv::Node b = 0; b < was.blocks.size(); ++b) {
+        const spirv::Node same = now.at(was.blocks[b].label);
+        std::size_t found = calls(function, is.blocks[same], probes);
+        if (const auto code = code_of(is, same, before.bound)) {
+          EXPECT_EQ(found, 0U) << module.name << ": a call in a loop header";
+          found += calls(function, is.blocks[*code], probes);
+          ++moved;
+        }
+        EXPECT_EQ(found, was.reached(b) ? 1U : 0U) << module.name << " block " << b;
         const bool site = std::find(counted.sites.begin(), counted.sites.end(),
                                     block_counts::CounterSite{kNoNode, b}) != counted.sites.end();
-        EXPECT_EQ(site, flow.reached(b)) << module.name;
-        blocks += flow.reached(b) ? 1U : 0U;
+        EXPECT_EQ(site, was.reached(b)) << module.name;
+        blocks += was.reached(b) ? 1U : 0U;
       }
     }
   }
   EXPECT_GT(blocks, 500U);
+  EXPECT_GT(moved, 20U);
 }
 
 /// Each site has one call; the functions keep their blocks, with new ones between them that branch on.
@@ -101,7 +124,11 @@ TEST(BlockCounters, MinimalHasFewerOnesAndKeepsTheBlocks) {
       for (const spirv::Block& block : is.blocks) {
         found += calls(function, block, probes);
         labels.insert(block.label);
-        if (block.label >= before.bound) {
+      }
+      for (spirv::Node b = 0; b < is.blocks.size(); ++b) {
+        const auto& from = is.graph.predecessors[b];
+        const spirv::Block& block = is.blocks[b];
+        if (block.label >= before.bound && code_of(is, from.at(0), before.bound) != b) {
           EXPECT_EQ(block.last - block.first, 2U) << module.name;
           EXPECT_EQ(block.ending, spirv::Ending::Branch);
           ++on_edges;

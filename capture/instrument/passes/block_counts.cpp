@@ -1,5 +1,8 @@
 // Calls of the counting probes: at the start of a counted block, behind its phis and variables; at the end of a block
-// whose only edge is counted; in a new block on any other counted edge.
+// whose only edge is counted; in a new block on any other counted edge. Compilers of shaders leave loop headers without
+// calls, and drivers need not know others: the code of a counted header moves into a new block behind it, where the
+// function stays structured.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -46,6 +49,7 @@ struct BlockCounters::Edits {
   struct OfBlock {
     std::size_t at_start = kNone, at_end = kNone;  ///< sites
     std::vector<Split> splits;                     ///< of edges from here
+    Id code = 0;                                   ///< loop headers: the new block that their code moves to; 0: none
   };
 
   Edits(const spirv::ControlFlow& flow, const std::vector<CounterSite>& sites, Linker& linker)
@@ -62,6 +66,27 @@ struct BlockCounters::Edits {
         parents[{flow.blocks[site.to].label, flow.blocks[site.from].label}] = label;
       }
     }
+    for (Node b = 0; b < blocks.size(); ++b) {
+      OfBlock& edit = blocks[b];
+      if ((edit.at_start == kNone && edit.at_end == kNone) || !edit.splits.empty() || !can_move(flow, b)) {
+        continue;
+      }
+      edit.code = linker.fresh();
+      for (const Node to : flow.graph.successors[b]) {
+        parents[{flow.blocks[to].label, flow.blocks[b].label}] = edit.code;
+      }
+    }
+  }
+  /// A loop header that branches on, or out of its loop body: without its merge instruction its branch needs none.
+  static bool can_move(const spirv::ControlFlow& flow, Node b) {
+    const spirv::Block& block = flow.blocks[b];
+    const auto leaves = [&](Node to) {
+      return flow.blocks[to].label == block.merge || flow.blocks[to].label == block.continue_target;
+    };
+    const std::vector<Node>& next = flow.graph.successors[b];
+    return block.continue_target != 0 &&
+           (block.ending == spirv::Ending::Branch ||
+            (block.ending == spirv::Ending::ConditionalBranch && std::any_of(next.begin(), next.end(), leaves)));
   }
   /// The block that a phi's value comes from now.
   void mend(Instruction& phi, Id block) const {
@@ -162,15 +187,16 @@ void BlockCounters::add(std::size_t function, std::span<const std::uint32_t> sha
     const spirv::Block& block = flow->blocks[b];
     const Edits::OfBlock& edit = edits.blocks[b];
     std::size_t start = block.first;  // the last instruction before a counter
-    std::size_t end = block.last;     // the first instruction behind a counter
+    std::size_t merge = block.last;   // the merge instruction, or the last
     for (std::size_t i = block.first; i <= block.last; ++i) {
       const Instruction& given = target.body[i];
       if (given.is(Op::OpPhi) || given.is(Op::OpVariable)) {
         start = i;
       } else if (given.is(Op::OpSelectionMerge) || given.is(Op::OpLoopMerge)) {
-        end = i;
+        merge = i;
       }
     }
+    const std::size_t end = edit.code != 0 ? block.last : merge;
     for (; at <= block.last; ++at) {
       Instruction instruction = target.body[at];
       if (at == end && edit.at_end != Edits::kNone) {
@@ -184,7 +210,18 @@ void BlockCounters::add(std::size_t function, std::span<const std::uint32_t> sha
           redirect(instruction, selectors_.literal_words(instruction[1]), flow->blocks[split.to].label, split.label);
         }
       }
-      body.push_back(std::move(instruction));
+      if (edit.code == 0 || at != merge) {
+        body.push_back(std::move(instruction));
+      }
+      if (at == start && edit.code != 0) {
+        Instruction loop = target.body[merge];
+        if (loop[2] == block.label) {
+          loop.set(2, edit.code);  // a loop of one block: its code is what continues it
+        }
+        body.push_back(std::move(loop));
+        body.emplace_back(Op::OpBranch, std::initializer_list<Word>{edit.code});
+        body.emplace_back(Op::OpLabel, std::initializer_list<Word>{edit.code});
+      }
       if (at == start && edit.at_start != Edits::kNone) {
         call(body, counted, edit.at_start, shaders);
       }

@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include <array>
-#include <cstdlib>
 #include <optional>
 
 #include "capture/layer/geometry/hooks.hpp"
@@ -16,8 +15,8 @@ namespace {
 constexpr std::array<const char*, 6> kStageNames = {"raygen",     "intersection", "anyhit",
                                                     "closesthit", "miss",         "callable"};
 
-/// SMs of a device are some ten to two hundred.
-constexpr std::uint32_t kCounterCopies = 32;
+/// More make no launch faster on an H200.
+constexpr std::uint32_t kCounterCopies = 8;
 
 /// `count` consecutive ids; nothing if there are not as many left.
 std::optional<std::uint16_t> reserve_ids(std::size_t count) {
@@ -124,7 +123,7 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   if (device_.counters) {
     result.count_blocks =
         wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All : block_counts::CounterSet::Minimal;
-    result.counter_copies = std::getenv("RR_COPIES") ? static_cast<std::uint32_t>(std::atoi(std::getenv("RR_COPIES"))) : kCounterCopies;
+    result.counter_copies = kCounterCopies;
   }
   return result;
 }
