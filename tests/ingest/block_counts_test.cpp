@@ -16,7 +16,7 @@ using Lines = std::vector<std::string>;
 /// Shaders 4 and 6 of a module run its function; a counter at the first block and one at the second.
 SpoolContents contents() {
   SpoolContents result;
-  for (const std::uint16_t id : {4, 5, 6}) {
+  for (const std::uint16_t id : std::initializer_list<std::uint16_t>{4, 5, 6}) {
     spool::Shader shader;
     shader.shader = id;
     shader.spirv = test::branching_shader();
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"HugeCounter", [](SpoolContents& s) { function(s).first = 0xFFFFFFFF; }, "its last counter would be"},
         Damage{"Site", [](SpoolContents& s) { function(s).sites[3].to = 7; }, "block 7 is counted, which the function"},
         Damage{"Flow", [](SpoolContents& s) { s.counts[0].lanes[3] = 11; },
-               "in shader 4 they contradict each other: block 3: not as many invocations come in as go out"},
+               "in shader 4 they contradict each other: block 0: not as many invocations come in as go out"},
         Damage{"Groups", [](SpoolContents& s) { s.counts[0].groups[2] = 8; },
                "block 2 would have run with 7 lanes in 8 groups"},
         Damage{"FewGroups", [](SpoolContents& s) { s.counts[0].groups[3] = 1; },
