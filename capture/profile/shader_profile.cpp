@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "capture/block_counts/instruction_count.hpp"
 #include "capture/spirv/control_flow.hpp"
+#include "capture/spirv/instruction_class.hpp"
 
 namespace rayreplay::profile {
 namespace {
@@ -17,7 +17,7 @@ constexpr const char* kFix = "capture the application again; if your own program
 /// A shader's module, and the flows of the functions that were asked for.
 class ShaderCode {
  public:
-  explicit ShaderCode(spirv::Module module) : module_(std::move(module)), selectors_(module_), instructions_(module_) {
+  explicit ShaderCode(spirv::Module module) : module_(std::move(module)), selectors_(module_), classes_(module_) {
     for (const spirv::Instruction& i : module_.debug) {
       if (i.is(spv::Op::OpName)) {
         names_[i[1]] = i.string(2);
@@ -44,7 +44,11 @@ class ShaderCode {
                                                           : known->second.substr(0, known->second.find('('));
   }
   [[nodiscard]] std::uint32_t instructions(std::uint32_t function, const spirv::Block& block) const {
-    return instructions_.of(module_.functions[function], block);
+    std::uint32_t count = 0;
+    for (std::size_t at = block.first; at <= block.last; ++at) {
+      count += spirv::issues(classes_.of(module_.functions[function].body[at])) ? 1U : 0U;
+    }
+    return count;
   }
   /// The function of an entry point: execution models of ray tracing are in the order of the stages.
   [[nodiscard]] std::optional<std::uint32_t> entry(const trace::Shader& shader) const {
@@ -66,7 +70,7 @@ class ShaderCode {
  private:
   spirv::Module module_;
   spirv::WideSelectors selectors_;
-  block_counts::InstructionCount instructions_;
+  spirv::Classifier classes_;
   std::map<spirv::Id, std::string> names_;
   std::map<std::uint32_t, std::optional<spirv::ControlFlow>> flows_;
 };

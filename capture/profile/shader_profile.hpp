@@ -22,7 +22,7 @@ struct BlockProfile {
   std::string function_name;              ///< of the debug information; or "%12"
   std::uint32_t label = 0;                ///< id
   std::uint32_t loop_depth = 0;
-  std::uint32_t instructions = 0;
+  std::uint32_t instructions = 0;  ///< that issue something (spirv/instruction_class.hpp)
   std::uint64_t lanes = 0;
   std::optional<std::uint64_t> groups;
   bool unused = false;
