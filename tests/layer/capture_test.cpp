@@ -48,37 +48,6 @@ SpoolContent expect_sound(const Outcome& captured, const Outcome& plain) {
   return content;
 }
 
-std::uint64_t threads_by_launches(const SpoolContent& content) {
-  std::uint64_t threads = 0;
-  for (const auto& launch : content.launches) {
-    threads += std::uint64_t{launch.width} * launch.height * launch.depth;
-  }
-  return threads;
-}
-
-/// The counts of the scenarios' ray-generation shaders' first blocks: their only function is the module's first, and
-/// its first block has a counter, or is its only one.
-std::uint64_t threads_by_counters(const SpoolContent& content) {
-  std::uint64_t threads = 0;
-  for (const auto& counts : content.counts) {
-    const auto counters = std::find_if(content.counters.begin(), content.counters.end(),
-                                       [&](const auto& known) { return known.module == counts.module; });
-    const auto shader = std::find_if(content.shaders.begin(), content.shaders.end(),
-                                     [&](const auto& known) { return known.shader == counts.module; });
-    if (counters == content.counters.end() || shader == content.shaders.end()) {
-      ADD_FAILURE() << "counts without counters";
-      return 0;
-    }
-    EXPECT_EQ(counts.lanes.size(), counters->counters);
-    EXPECT_EQ(counts.groups.size(), counters->groups != 0 ? counters->counters : 0);
-    const auto& function = counters->functions.at(0);
-    EXPECT_EQ(function.sites.at(0).from, spool::kNone);
-    EXPECT_EQ(function.sites.at(0).to, 0U);
-    threads += shader->stage == 0 ? counts.lanes.at(function.first) : 0;
-  }
-  return threads;
-}
-
 class UnchangedTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(UnchangedTest, SamePrintAndEveryLaunchCaptured) {
@@ -123,30 +92,6 @@ TEST_P(UnchangedTest, VariantsRecordTheSame) {
   std::sort(events.begin(), events.end());  // threads and devices number their launches in any order
   std::sort(wanted.begin(), wanted.end());
   EXPECT_EQ(events, wanted);
-}
-
-/// The entry's count of each ray-generation shader is the launches' threads, whatever pipelines are made of and
-/// whenever they are instrumented.
-TEST_P(UnchangedTest, BlocksAreCounted) {
-  for (const char* counters : {"all", "minimal"}) {
-    for (const char* frames : {"", "0.."}) {
-      const auto content = expect_sound(run_captured(GetParam(), {{"RAYREPLAY_CAPTURE_PROFILE", "blocks"},
-                                                                  {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", counters},
-                                                                  {"RAYREPLAY_CAPTURE_FRAMES", frames}}),
-                                        run_plain(GetParam()));
-      EXPECT_EQ(threads_by_counters(content), threads_by_launches(content)) << counters << " " << frames;
-    }
-  }
-}
-
-/// Without records, too: counters alone.
-TEST(Capture, BlocksAreCountedWithoutRecords) {
-  const auto content =
-      run_captured("many-launches", {{"RAYREPLAY_CAPTURE_PROFILE", "blocks"}, {"RAYREPLAY_CAPTURE_RECORD", "off"}})
-          .spools.at(0);
-  EXPECT_EQ(content.all_notes(), "");
-  EXPECT_GT(threads_by_launches(content), 0U);
-  EXPECT_EQ(threads_by_counters(content), threads_by_launches(content));
 }
 
 /// A layer that never records leaves every pipeline as it is.
