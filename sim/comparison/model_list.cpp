@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/list_items.hpp"
+#include "base/parameters.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 
 namespace rayreplay::experiment {
@@ -59,6 +60,17 @@ std::vector<std::string> resolve_models(const std::vector<std::string>& specs) {
     }
   }
   return resolved;
+}
+
+GivenParameters parameters_given(const std::vector<std::string>& specs) {
+  GivenParameters given;
+  for (const std::string& spec : specs) {
+    std::set<std::string>& of_model = given[scheduler::SchedulerModels::create(spec).spec];
+    for (const auto& [name, value] : parse_spec(spec).settings) {
+      of_model.insert(name);
+    }
+  }
+  return given;
 }
 
 }  // namespace rayreplay::experiment

@@ -24,7 +24,7 @@ using experiment::Quantity;
 using experiment::Settings;
 using testing::HasSubstr;
 
-constexpr NumberFacts kFacts{.hit_cost = 250, .warp_size = 32};
+const NumberFacts kFacts{.calls = {{"shader_costs.closest-hit", "a closest-hit call", 250}}, .warp_size = 32};
 
 Settings asked_of(const std::vector<std::string>& assignments) {
   Settings settings;
@@ -104,7 +104,9 @@ TEST(MemoryNumbers, ChoicesAreNoAmounts) {
   expect_refused({}, "machine.software_traversal", {"the key is not a number"});
   expect_refused({}, "cache.l2.bytes", {"memory time does not depend on the key", "machine.l2_bytes"});
   expect_refused({}, "machine.rt_ray", {"unknown key", "did you mean 'machine.rt_rays'"});
-  expect_refused({}, "shader_costs.miss", {"'shader_costs.miss'", "expected shader_costs.closest-hit"});
+  expect_refused({}, "shader_costs.metal",
+                 {"'shader_costs.metal'", "expected shader_costs.STAGE, with one of", "miss"});
+  expect_refused({}, "shader_costs.miss", {"miss calls cost nothing, or the launch makes none", "'shader_costs.miss'"});
 }
 
 TEST(MemoryNumbers, ValuesThatAreNoAmounts) {
@@ -112,7 +114,6 @@ TEST(MemoryNumbers, ValuesThatAreNoAmounts) {
   expect_refused({"machine.rt_rays=64"}, "machine.rt_rays=0..128", {"0 means 'no limit'", "'machine.rt_rays=0..128'"});
   expect_refused({}, "schedule.resident_warps=0..8", {"0 means 'the machine's, by registers'"});
   expect_refused({}, "machine.l1_bytes=0..262144", {"0 means 'no L1'"});
-  expect_refused({"scheduler.model=ser"}, "scheduler.model:bandwidth", {"0 means 'the machine's'"});
   expect_refused({"scheduler.model=ser"}, "scheduler.model:withheld=-1..4", {"-1 means 'the machine's'"});
   expect_refused({"scheduler.model=ser:live_state=0"}, "scheduler.model:live_state", {"0", "KEY=LOW..HIGH"});
   EXPECT_EQ(numbers({"machine.rt_rays=64"}, "machine.rt_rays=1..128").front().low, 1);
