@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "sim/machine/shipped.hpp"
 #include "sim/machine/toml_quote.hpp"
 #include "sim/machine/toml_table.hpp"
+#include "sim/memory/caches/cache_model.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -151,6 +153,23 @@ std::map<std::string, Origin, std::less<>> read_origins(const toml::node& node, 
   return origins;
 }
 
+/// Names the first line of the cache's keys; the message says which one is wrong.
+void check_caches(const Machine& machine, const toml::table& document, const TomlTable& table,
+                  const std::string& source) {
+  for (const auto& [level, geometry] :
+       {std::pair{"l1", memory::CacheGeometry{machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways,
+                                              machine.l1_sector_bytes}},
+        std::pair{"l2", memory::CacheGeometry{machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways,
+                                              machine.l2_sector_bytes}}}) {
+    std::string place = source;
+    for (const char* part : {"_sector_bytes", "_ways", "_line_bytes", "_bytes"}) {
+      const toml::node* node = document.get(std::string(level) + part);
+      place = node == nullptr ? place : table.place(*node);
+    }
+    memory::check(geometry, fmt::format("{}, {}_*", place, level));
+  }
+}
+
 bool is_path(const std::string& text) {
   constexpr std::string_view kEnding = ".toml";
   return text.find('/') != std::string::npos ||
@@ -210,6 +229,7 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
                 {"the machine withholds all of its SMs", node ? table.place(*node) : source,
                  fmt::format("{}", machine.withheld_sms), fmt::format("less than sms = {}", machine.sms), ""});
   }
+  check_caches(machine, document, table, source);
   if ((machine.rt_boxes_per_cycle > 0) != (machine.rt_triangles_per_cycle > 0)) {
     const char* const given = machine.rt_boxes_per_cycle > 0 ? "rt_boxes_per_cycle" : "rt_triangles_per_cycle";
     const toml::node* node = document.get(given);

@@ -37,7 +37,7 @@ TEST(TomlQuote, InvisibleCharactersAreEscapedAndReadBack) {
 
 TEST(Machine, ReadsEveryKindOfValue) {
   const Machine machine = parse_machine(
-      "name = \"a \\\"b\\\"\"\nsms = 7\nissue_per_cycle = 2\nclock_mhz = 1234.5\nl2_bytes = 5000000000\n"
+      "name = \"a \\\"b\\\"\"\nsms = 7\nissue_per_cycle = 2\nclock_mhz = 1234.5\nl2_bytes = 5368709120\n"
       "reorders = true\nwithheld_sms = 6\n",
       "my.toml");
   EXPECT_EQ(machine.name, "a \"b\"");
@@ -78,6 +78,13 @@ TEST(Machine, RefusesWhatNoMachineIs) {
   expect_usage("l1_latency_cycles = 501\nl2_bytes = 0", {"l1_latency_cycles = 501, dram_latency_cycles = 500"});
   expect_usage("sms = = 4", {"my.toml:1", "not TOML"});
   expect_usage("[machine]\nsms = 4", {"unknown key", "'machine'"});
+}
+
+TEST(Machine, RefusesCachesThatCannotBe) {
+  expect_usage("sms = 4\nl1_line_bytes = 96\n", {"my.toml:2, l1_*", "96 bytes", "a power of two"});
+  expect_usage("l1_ways = 3\n", {"my.toml:1, l1_*", "3 ways", "a divisor of the number of lines"});
+  expect_usage("l2_line_bytes = 16\n", {"my.toml:1, l2_*", "32 bytes, lines of 16", "a power of two, 4 to 16"});
+  EXPECT_EQ(parse_machine("l1_bytes = 0\nl1_ways = 3\n", "my.toml").l1_ways, 3U) << "no cache";
 }
 
 TEST(Machine, LatenciesOfLevelsThatAreNotThereHaveNoOrder) {
