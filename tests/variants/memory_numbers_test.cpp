@@ -208,7 +208,7 @@ TEST(MemoryNumbers, ParametersThatTheUserGaveAreNotAssumed) {
 
 TEST(MemoryNumbers, NumbersWithoutAnEffectAreRefused) {
   const auto refused = [](const std::vector<std::string>& assignments, const std::string& key, const char* why) {
-    const std::vector<Settings> rows = {completed({"scheduler.model=plain"}), completed(assignments)};
+    const std::vector<Settings> rows = {completed(assignments)};
     const auto asked = experiment::parse_numbers(std::vector<std::string>{key}, "--break-even");
     expect_usage([&] { experiment::check_numbers(rows, kFacts, asked); },
                  {"memory time does not depend on the key", why, "'" + key + "'"});
