@@ -194,7 +194,7 @@ void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& 
       set_range(quantity);
     }
     if (!quantity.varied()) {
-      quantity.low = quantity.value / kFactor;
+      quantity.low = quantity.key == kWithheld ? 0 : quantity.value / kFactor;
       quantity.high = quantity.value * kFactor;
     }
     quantity.low = std::max(quantity.low, std::min(quantity.value, found.limits.low));

@@ -194,6 +194,11 @@ TEST(MemoryNumbers, UncertainNumbersHaveTheirPlausibleRange) {
   expect_range("machine.l2_bytes_per_second", 657.5e9, 2630e9);
   expect_range("registers_per_thread", 32, 128);
   expect_range("shader_costs.closest-hit", 25, 2500);
+  const Quantity withheld =
+      numbers({"machine.name=rtx4060-laptop", "machine.sms=2", "scheduler.model=ser"}, "machine.withheld_sms").front();
+  EXPECT_EQ(withheld.origin, machine::Origin::Measured) << "cut to 1";
+  EXPECT_EQ(withheld.low, 0);
+  EXPECT_EQ(withheld.high, 1);
   EXPECT_EQ(numbers({"machine.name=rtx4090"}, "machine.l1_latency_cycles").front().high, 4 * 40) << "measured";
 }
 
