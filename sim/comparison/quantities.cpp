@@ -256,8 +256,8 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
     const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
     const bool usual = set->second == to_text(declared.default_value);
     const double value = std::stod(set->second);
-    // Below 0, and a bandwidth of 0: the machine's.
     const bool assumed = usual && !given.contains(declared.name);
+    // Below 0, and a bandwidth of 0: the machine's.
     if (value < 0 || (usual && value == 0)) {
       continue;
     }
