@@ -65,7 +65,11 @@ std::vector<std::string> resolve_models(const std::vector<std::string>& specs) {
 GivenParameters parameters_given(const std::vector<std::string>& specs) {
   GivenParameters given;
   for (const std::string& spec : specs) {
-    std::set<std::string>& of_model = given[scheduler::SchedulerModels::create(spec).spec];
+    const std::string resolved = scheduler::SchedulerModels::create(spec).spec;
+    if (spec == resolved) {
+      continue;
+    }
+    std::set<std::string>& of_model = given[resolved];
     for (const auto& [name, value] : parse_spec(spec).settings) {
       of_model.insert(name);
     }

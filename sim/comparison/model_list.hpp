@@ -20,7 +20,8 @@ namespace rayreplay::experiment {
 /// Names of the parameters that the user gave, by resolved spec: given values are not assumed, also where they are the
 /// defaults.
 using GivenParameters = std::map<std::string, std::set<std::string>>;
-/// `specs`: as the user wrote them.
+/// `specs`: as the user wrote them. One that names every parameter, in order, is from a printed configuration: as in
+/// such files, only values other than the defaults count as given.
 [[nodiscard]] GivenParameters parameters_given(const std::vector<std::string>& specs);
 
 [[nodiscard]] std::vector<std::string> split_model_list(std::string_view text, const std::vector<std::string>& known);
