@@ -335,7 +335,9 @@ class Comparison {
   }
 
   [[nodiscard]] Quantities quantities_of(CompareRow& row) const {
-    Quantities own = quantities_->of_model(row.model, facts_);
+    const auto named = options_.given_parameters.find(row.model);
+    Quantities own = named == options_.given_parameters.end() ? quantities_->of_model(row.model, facts_)
+                                                              : quantities_->of_model(row.model, facts_, named->second);
     row.parameters.assign(own.list().begin() + static_cast<std::ptrdiff_t>(result_.quantities.size()),
                           own.list().end());
     return own;

@@ -20,6 +20,7 @@
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/comparison/break_even.hpp"
+#include "sim/comparison/model_list.hpp"
 #include "sim/comparison/quantities.hpp"
 #include "sim/comparison/sensitivity.hpp"
 #include "sim/launch/resolve.hpp"
@@ -35,7 +36,8 @@ struct CompareOptions {
   scheduler::HintSources hints;
   machine::CostOptions costs;
   std::uint32_t registers_per_thread = 64;
-  std::set<std::string> given;  ///< keys that the user set, as in Quantities
+  std::set<std::string> given;       ///< keys that the user set, as in Quantities
+  GivenParameters given_parameters;  ///< of the models
   bool break_even = true;
   bool sensitivity = false;  ///< also a verdict for each row, and what it hangs on
   bool response = false;     ///< also the speed-up over shader cost and live state

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/list_items.hpp"
+#include "base/parameters.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 
 namespace rayreplay::experiment {
@@ -59,6 +60,21 @@ std::vector<std::string> resolve_models(const std::vector<std::string>& specs) {
     }
   }
   return resolved;
+}
+
+GivenParameters parameters_given(const std::vector<std::string>& specs) {
+  GivenParameters given;
+  for (const std::string& spec : specs) {
+    const std::string resolved = scheduler::SchedulerModels::create(spec).spec;
+    if (spec == resolved) {
+      continue;
+    }
+    std::set<std::string>& of_model = given[resolved];
+    for (const auto& [name, value] : parse_spec(spec).settings) {
+      of_model.insert(name);
+    }
+  }
+  return given;
 }
 
 }  // namespace rayreplay::experiment

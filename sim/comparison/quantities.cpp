@@ -30,24 +30,13 @@ constexpr std::string_view kSms = "sms";
 constexpr std::string_view kWithheldSms = "withheld_sms";
 constexpr std::string_view kReorderCycles = "reorder_cycles";
 constexpr std::string_view kTestLatency = "rt_test_latency_cycles";
+constexpr std::string_view kLoadLatency = "l1_latency_cycles";
 constexpr std::string_view kBandwidth = "dram_bytes_per_second";
 
 /// The numbers of the machine that the time model reads.
 constexpr std::array<std::string_view, 11> kOfMachine = {
-    kSms,         "resident_warps",    "registers", "issue_per_cycle", "clock_mhz",   "rt_steps_per_cycle",
-    kTestLatency, "l1_latency_cycles", kBandwidth,  kWithheldSms,      kReorderCycles};
-
-/// Key and name of a kind of calls.
-std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind) {
-  if (trace::begins_ray(kind)) {
-    return stage == trace::ShaderStage::RayGeneration
-               ? std::pair<std::string, std::string>{"shader_costs.ray-generation", "a trace call of ray generation"}
-               : std::pair<std::string, std::string>{"trace-call", "a trace call of another shader"};
-  }
-  const std::string word = trace::to_string(stage);
-  const bool vowel = !word.empty() && std::string_view("aeiou").find(word.front()) != std::string_view::npos;
-  return {"shader_costs." + word, fmt::format("{} {} call", vowel ? "an" : "a", word)};
-}
+    kSms,         "resident_warps", "registers", "issue_per_cycle", "clock_mhz",   "rt_steps_per_cycle",
+    kTestLatency, kLoadLatency,     kBandwidth,  kWithheldSms,      kReorderCycles};
 
 std::size_t call_at(const simt::CallTally& call) {
   return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
@@ -113,6 +102,17 @@ Charges charges_of(const std::string& spec, const scheduler::MachineFacts& facts
 
 }  // namespace
 
+std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind) {
+  if (trace::begins_ray(kind)) {
+    return stage == trace::ShaderStage::RayGeneration
+               ? std::pair<std::string, std::string>{"shader_costs.ray-generation", "a trace call of ray generation"}
+               : std::pair<std::string, std::string>{"trace-call", "a trace call of another shader"};
+  }
+  const std::string word = trace::to_string(stage);
+  const bool vowel = !word.empty() && std::string_view("aeiou").find(word.front()) != std::string_view::npos;
+  return {"shader_costs." + word, fmt::format("{} {} call", vowel ? "an" : "a", word)};
+}
+
 Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called,
                        TimeInputs now, double counted_steps, const std::set<std::string>& given)
     : now_(std::move(now)) {
@@ -155,6 +155,9 @@ Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<cons
     }
     if (one == kTestLatency) {
       set_range_of_tests(list_.back(), now_.machine);
+    }
+    if (one == kLoadLatency) {  // only as a part of a visit's, which varies with its tests
+      list_.back().low = list_.back().high = list_.back().value;
     }
   }
 }
@@ -211,7 +214,8 @@ void Quantities::add_calls(const std::vector<trace::Shader>& shaders, std::span<
   }
 }
 
-Quantities Quantities::of_model(const std::string& spec, const scheduler::MachineFacts& facts) const {
+Quantities Quantities::of_model(const std::string& spec, const scheduler::MachineFacts& facts,
+                                const std::set<std::string>& given) const {
   Quantities own = *this;
   const auto created = SchedulerModels::create(spec);
   own.now_.model = created.spec;
@@ -252,6 +256,7 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
     const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
     const bool usual = set->second == to_text(declared.default_value);
     const double value = std::stod(set->second);
+    const bool assumed = usual && !given.contains(declared.name);
     // Below 0, and a bandwidth of 0: the machine's.
     if (value < 0 || (usual && value == 0)) {
       continue;
@@ -260,7 +265,7 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
              .key = key,
              .name = std::string(name),
              .unit = declared.unit,
-             .origin = usual ? Origin::Assumed : Origin::Given,
+             .origin = assumed ? Origin::Assumed : Origin::Given,
              .value = value,
              .whole = whole,
              .of_plain = false});

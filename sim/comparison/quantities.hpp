@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scheduler-models/regrouping/scheduler_model.hpp"
@@ -51,6 +52,9 @@ struct TimeInputs {
   std::string model;  ///< spec
 };
 
+/// Key and name of a kind of calls: "shader_costs.miss", "a miss call".
+[[nodiscard]] std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind);
+
 class Quantities {
  public:
   /// Those of every model. `called`: the calls that the launch makes. `counted_steps`: mean steps of a ray where they
@@ -59,8 +63,9 @@ class Quantities {
              double counted_steps, const std::set<std::string>& given);
 
   /// Also the model's own. Those on which neither plain nor this model depends have no range. `facts` as
-  /// machine::facts of the present machine.
-  [[nodiscard]] Quantities of_model(const std::string& spec, const scheduler::MachineFacts& facts) const;
+  /// machine::facts of the present machine; `given`: the parameters that the user named, also at their defaults.
+  [[nodiscard]] Quantities of_model(const std::string& spec, const scheduler::MachineFacts& facts,
+                                    const std::set<std::string>& given = {}) const;
 
   [[nodiscard]] const std::vector<Quantity>& list() const {
     return list_;

@@ -30,12 +30,21 @@ constexpr std::array kRules = {
     RangeRule{QuantityKind::Machine, Origin::Fitted, 2},
 };
 
-/// Rates, latencies and the limit on misses; the other numbers of a machine are its size.
-constexpr std::array<std::string_view, 10> kVariedOfMachine = {
-    "machine.issue_per_cycle",       "machine.rt_steps_per_cycle",  "machine.rt_test_latency_cycles",
-    "machine.l2_latency_cycles",     "machine.l2_bytes_per_second", "machine.dram_latency_cycles",
-    "machine.dram_bytes_per_second", "machine.outstanding_misses",  "machine.withheld_sms",
-    "machine.reorder_cycles"};
+/// Rates, latencies, and the limits on misses and rays in flight; the other numbers of a machine are its size.
+constexpr std::array<std::string_view, 14> kVariedOfMachine = {"machine.issue_per_cycle",
+                                                               "machine.rt_steps_per_cycle",
+                                                               "machine.rt_boxes_per_cycle",
+                                                               "machine.rt_triangles_per_cycle",
+                                                               "machine.rt_rays",
+                                                               "machine.rt_test_latency_cycles",
+                                                               "machine.l1_latency_cycles",
+                                                               "machine.l2_latency_cycles",
+                                                               "machine.l2_bytes_per_second",
+                                                               "machine.dram_latency_cycles",
+                                                               "machine.dram_bytes_per_second",
+                                                               "machine.outstanding_misses",
+                                                               "machine.withheld_sms",
+                                                               "machine.reorder_cycles"};
 constexpr std::string_view kWithheld = "machine.withheld_sms";
 constexpr std::string_view kReorder = "machine.reorder_cycles";
 constexpr double kMaxReorderCycles = 2000;  // where it is 0 now
@@ -51,13 +60,17 @@ double factor_of(const Quantity& quantity) {
 
 }  // namespace
 
+bool is_uncertain(Origin origin) {
+  return origin != Origin::Published && origin != Origin::Measured && origin != Origin::Given;
+}
+
 std::span<const std::string_view> varied_of_machine() {
   return kVariedOfMachine;
 }
 
 void set_range(Quantity& quantity) {
   quantity.low = quantity.high = quantity.value;
-  const double factor = factor_of(quantity);
+  const double factor = is_uncertain(quantity.origin) ? factor_of(quantity) : 1;
   const bool of_machine = quantity.kind == QuantityKind::Machine;
   if (factor == 1 || (of_machine && std::find(kVariedOfMachine.begin(), kVariedOfMachine.end(), quantity.key) ==
                                         kVariedOfMachine.end())) {

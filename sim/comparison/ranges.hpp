@@ -1,7 +1,7 @@
 // How far off a quantity may be, by what it is and how it is known: the one table.
 //
 // Contract: a pure function. docs/assumptions.md has the table with its reasons. Published, measured and given numbers
-// have no range. Neither has the size of the machine: it is chosen.
+// have no range, all others decide a verdict. The size of the machine has none either: it is chosen.
 #pragma once
 
 #include <span>
@@ -10,6 +10,9 @@
 #include "sim/comparison/quantities.hpp"
 
 namespace rayreplay::experiment {
+
+/// Whether a number that is known like this decides verdicts, in both time models.
+[[nodiscard]] bool is_uncertain(machine::Origin origin);
 
 /// Keys of the machine that have a range where they are not known for sure.
 [[nodiscard]] std::span<const std::string_view> varied_of_machine();

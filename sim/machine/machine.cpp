@@ -16,6 +16,7 @@
 #include "sim/machine/shipped.hpp"
 #include "sim/machine/toml_quote.hpp"
 #include "sim/machine/toml_table.hpp"
+#include "sim/memory/caches/cache_model.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -151,6 +152,16 @@ std::map<std::string, Origin, std::less<>> read_origins(const toml::node& node, 
   return origins;
 }
 
+/// Of a file: in an experiment other keys may replace the machine's.
+void check_caches(const Machine& machine, const std::string& source) {
+  memory::check(
+      memory::CacheGeometry{machine.l1_bytes, machine.l1_line_bytes, machine.l1_ways, machine.l1_sector_bytes},
+      source + ", l1_*");
+  memory::check(
+      memory::CacheGeometry{machine.l2_bytes, machine.l2_line_bytes, machine.l2_ways, machine.l2_sector_bytes},
+      source + ", l2_*");
+}
+
 bool is_path(const std::string& text) {
   constexpr std::string_view kEnding = ".toml";
   return text.find('/') != std::string::npos ||
@@ -231,7 +242,9 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
 
 Machine load_machine(const std::string& name_or_path) {
   if (is_path(name_or_path)) {
-    return parse_machine(read_text_file(name_or_path, kMaxTextBytes, "machine file"), name_or_path);
+    Machine machine = parse_machine(read_text_file(name_or_path, kMaxTextBytes, "machine file"), name_or_path);
+    check_caches(machine, name_or_path);
+    return machine;
   }
   return parse_machine(shipped_machine_text(name_or_path), name_or_path + ".toml");
 }

@@ -18,6 +18,8 @@ namespace {
 using machine::Machine;
 using machine::MachineField;
 
+constexpr const char* kWithheld = "machine.withheld_sms";
+
 /// The stages that read the key itself; readers of keys that inherit from it are not included.
 const char* readers_of(const MachineField& field) {
   constexpr std::array kTimeAndStream = {"sms",
@@ -110,12 +112,20 @@ std::vector<std::pair<std::string, ParameterValue>> machine_values(const Machine
   return result;
 }
 
+std::optional<std::uint32_t> cut_withheld(const Settings& complete) {
+  const std::uint32_t own = known_machine(complete.text(kMachineName)).withheld_sms;
+  const std::int64_t sms = complete.integer("machine.sms");
+  return own >= sms && complete.integer(kWithheld) == sms - 1 && !complete.where(kWithheld).starts_with("--")
+             ? std::optional(own)
+             : std::nullopt;
+}
+
 Machine machine_of(const Settings& complete) {
   Machine machine = known_machine(complete.text(kMachineName));
   for (const MachineField& field : fields()) {
     const std::string key = key_of(field);
     const ParameterValue& value = complete.at(key);
-    if (is_by_hand(complete, key, value_of(machine, field.member))) {
+    if (is_by_hand(complete, key, value_of(machine, field.member)) && (key != kWithheld || !cut_withheld(complete))) {
       machine.origins.insert_or_assign(field.key, machine::Origin::Given);
     }
     std::visit(

@@ -3,9 +3,11 @@
 // Contract: every number and truth value of machine::Machine is a key, with the range of machine files
 // (sim/machine/machine.hpp). `machine_of` returns the machine that "machine.name" names, with the values of the other
 // keys in place of its own. If "machine.sms" is at most the machine's withheld SMs and "machine.withheld_sms" is not
-// set, complete settings withhold all SMs but one.
+// set, complete settings withhold all SMs but one; the origin of the number stays the machine's.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,9 @@ inline constexpr const char* kMachineName = "machine.name";
 
 /// A shipped machine or a file, read once per process. Errors as machine::load_machine.
 [[nodiscard]] const machine::Machine& known_machine(const std::string& name_or_path);
+
+/// The machine's own number of withheld SMs where complete settings withhold fewer because "machine.sms" is small.
+[[nodiscard]] std::optional<std::uint32_t> cut_withheld(const Settings& complete);
 
 [[nodiscard]] machine::Machine machine_of(const Settings& complete);
 

@@ -29,8 +29,9 @@ constexpr const char* kSchedulerModel = "scheduler.model";
 constexpr const char* kOption = "--break-even";
 constexpr std::string_view kOfMachine = "machine.";
 constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
-/// Parameters of scheduler models for the state that a thread keeps across a call.
-constexpr std::array<std::string_view, 3> kLive = {"live_state", "state", "stack_bytes"};
+constexpr std::string_view kRegisters = "registers_per_thread";
+constexpr std::array<std::string_view, 6> kStages = {"ray-generation", "intersection", "any-hit",
+                                                     "closest-hit",    "miss",         "callable"};
 constexpr double kFactor = 4;
 constexpr std::string_view kLatency = "scheduler.cycles_per_instruction";
 constexpr std::string_view kWithheld = "machine.withheld_sms";
@@ -78,7 +79,7 @@ struct Found {
   Limits limits{};
 };
 
-Found of_model(const Settings& complete, const std::string& key) {
+Found of_model(const Settings& complete, const NumberFacts& facts, const std::string& key) {
   const std::string name = key.substr(kModelParameter.size());
   const std::string text = parameter_of(complete, name);
   const auto declared =
@@ -87,7 +88,9 @@ Found of_model(const Settings& complete, const std::string& key) {
   if (text.empty() || own == declared.end()) {
     return {};
   }
-  const bool usual = text == to_text(own->default_value);
+  const auto given = facts.given.find(complete.text(kSchedulerModel));
+  const bool usual =
+      text == to_text(own->default_value) && (given == facts.given.end() || !given->second.contains(name));
   return {{.kind = QuantityKind::Parameter,
            .key = key,
            .unit = own->unit,
@@ -101,9 +104,6 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
   const ExperimentParameter* parameter = find_parameter(key);
   if (parameter == nullptr) {
     unknown_key(key, kOption);
-  }
-  if (key.starts_with("shader_costs.")) {
-    refuse("of the costs of calls, only that of closest-hit calls is varied", key, std::string(kHitCost));
   }
   const Parameter& declared = parameter->declared;
   const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
@@ -133,16 +133,21 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
 }
 
 Found find(const Settings& complete, const NumberFacts& facts, const std::string& key) {
-  if (key == kHitCost) {
-    constexpr double kMost = 1e6;  // instructions, as a file of costs allows
-    return {{.kind = QuantityKind::Call,
-             .key = key,
-             .unit = "instructions",
-             .origin = facts.hit_origin,
-             .value = facts.hit_cost},
-            {0, facts.hit_cost > 0 ? kMost : 0}};
+  if (!key.starts_with(kCallCosts)) {
+    return key.starts_with(kModelParameter) ? of_model(complete, facts, key) : of_key(complete, facts, key);
   }
-  return key.starts_with(kModelParameter) ? of_model(complete, key) : of_key(complete, facts, key);
+  if (std::ranges::find(kStages, std::string_view(key).substr(kCallCosts.size())) == kStages.end()) {
+    refuse("of the costs of calls, those of a stage are varied together", key,
+           fmt::format("{}STAGE, with one of {}", kCallCosts, fmt::join(kStages, ", ")));
+  }
+  constexpr double kMost = 1e6;  // instructions, as a file of costs allows
+  Found found{{.kind = QuantityKind::Call, .key = key, .unit = "instructions"}, {0, kMost}};
+  if (const auto calls = std::ranges::find(facts.calls, key, &NumberFacts::Calls::key); calls != facts.calls.end()) {
+    found.quantity.name = calls->name;
+    found.quantity.origin = calls->origin;
+    found.quantity.value = calls->cost;
+  }
+  return found;
 }
 
 std::string text_of(const AskedNumber& asked) {
@@ -189,7 +194,7 @@ void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& 
       set_range(quantity);
     }
     if (!quantity.varied()) {
-      quantity.low = quantity.value / kFactor;
+      quantity.low = quantity.key == kWithheld ? 0 : quantity.value / kFactor;
       quantity.high = quantity.value * kFactor;
     }
     quantity.low = std::max(quantity.low, std::min(quantity.value, found.limits.low));
@@ -213,10 +218,11 @@ struct Hindrance {
   std::string what, expected, fix;
 };
 std::optional<Hindrance> hindrance(const Quantity& quantity, const AskedNumber& asked) {
-  if (quantity.key == kHitCost) {
+  if (quantity.kind == QuantityKind::Call) {
+    const std::string calls = quantity.key.substr(kCallCosts.size()) + " calls";
     return quantity.value > 0 ? std::nullopt
-                              : std::optional<Hindrance>({"closest-hit calls cost nothing, or the launch makes none",
-                                                          "a launch with closest-hit calls", ""});
+                              : std::optional<Hindrance>(
+                                    {calls + " cost nothing, or the launch makes none", "a launch with " + calls, ""});
   }
   if (const std::string_view meaning = meaning_beside(quantity.key, quantity.value); !meaning.empty()) {
     return Hindrance{fmt::format("the key has no amount now: {} means '{}'", quantity.value, meaning),
@@ -228,18 +234,22 @@ std::optional<Hindrance> hindrance(const Quantity& quantity, const AskedNumber& 
   return std::nullopt;
 }
 
-std::vector<AskedNumber> usual_numbers(const Settings& complete) {
-  std::vector<AskedNumber> usual = {{std::string(kHitCost)}};
-  for (const std::string_view name : kLive) {
-    if (!parameter_of(complete, name).empty()) {
-      usual.push_back({std::string(kModelParameter) + std::string(name)});
+std::vector<AskedNumber> usual_numbers(const Settings& complete, const NumberFacts& facts) {
+  std::vector<AskedNumber> usual;
+  for (const NumberFacts::Calls& calls : facts.calls) {
+    usual.push_back({calls.key});
+  }
+  for (const auto& [name, value] : parse_spec(complete.text(kSchedulerModel)).settings) {
+    if (std::string key = std::string(kModelParameter) + name; !name_of_number(key).empty()) {
+      usual.push_back({std::move(key)});
     }
   }
   usual.push_back({std::string(kLatency)});
+  usual.push_back({std::string(kRegisters)});
   const machine::Machine machine = machine_of(complete);
   for (const std::string_view key : varied_of_machine()) {
     // DRAM's is below, however it is known.
-    if (key != kBandwidth && machine.origin(key.substr(kOfMachine.size())) == machine::Origin::Assumed) {
+    if (key != kBandwidth && is_uncertain(machine.origin(key.substr(kOfMachine.size())))) {
       usual.push_back({std::string(key)});
     }
   }
@@ -265,7 +275,7 @@ std::vector<AskedNumber> parse_numbers(std::span<const std::string> lists, const
     if (equals != std::string::npos) {
       const std::string text = item.substr(equals + 1);
       const auto dots = text.find("..");
-      if (dots == std::string::npos) {
+      if (dots == std::string::npos || text.find("...") != std::string::npos) {
         throw Error(ErrorKind::Usage, {"a range of a key is not of the form LOW..HIGH", option,
                                        fmt::format("'{}'", item), "KEY or KEY=LOW..HIGH", ""});
       }
@@ -288,8 +298,16 @@ std::vector<AskedNumber> parse_numbers(std::span<const std::string> lists, const
 void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, const std::vector<AskedNumber>& asked) {
   for (const AskedNumber& one : asked) {
     bool found = false;
+    std::string why;
     for (const Settings& row : rows) {
       found = !numbers_of(row, facts, {one}).empty() || found;
+      if (!find(row, facts, one.key).quantity.key.empty()) {
+        why = unread_because(row, one.key);
+      }
+    }
+    if (!found && !why.empty()) {
+      refuse("memory time does not depend on the key: " + why, one.key, "a key that the rows' machine and models read",
+             "leave it out");
     }
     if (!found) {
       refuse("no scheduler model of the rows has the parameter", one.key, "a parameter of a model",
@@ -301,10 +319,10 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& facts,
                                  const std::vector<AskedNumber>& asked) {
   std::vector<Quantity> numbers;
-  for (const AskedNumber& one : asked.empty() ? usual_numbers(complete) : asked) {
+  for (const AskedNumber& one : asked.empty() ? usual_numbers(complete, facts) : asked) {
     Found found = find(complete, facts, one.key);
-    if (found.quantity.key.empty()) {
-      continue;  // the row's scheduler model does not have it
+    if (found.quantity.key.empty() || !unread_because(complete, one.key).empty()) {
+      continue;  // the row's scheduler model does not have it, or the row does not read it
     }
     if (const auto reason = hindrance(found.quantity, one)) {
       if (asked.empty()) {
@@ -313,11 +331,27 @@ std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& fa
       refuse(reason->what, text_of(one), reason->expected, reason->fix);
     }
     set_limits(found, one, machine_of(complete));
-    const std::string_view name = one.key == kHitCost ? "a closest-hit call" : name_of_number(one.key);
-    found.quantity.name = name.empty() ? one.key : name;
+    if (!found.quantity.varied() && asked.empty()) {
+      continue;
+    }
+    if (found.quantity.name.empty()) {
+      const std::string_view name = name_of_number(one.key);
+      found.quantity.name = name.empty() ? one.key : name;
+    }
     numbers.push_back(std::move(found.quantity));
   }
   return numbers;
+}
+
+std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,
+                                  const std::vector<AskedNumber>& asked) {
+  std::vector<std::string> keys;
+  for (const Quantity& quantity : asked.empty() ? std::vector<Quantity>() : numbers_of(complete, facts, {})) {
+    if (is_uncertain(quantity.origin) && std::ranges::find(asked, quantity.key, &AskedNumber::key) == asked.end()) {
+      keys.push_back(quantity.key);
+    }
+  }
+  return keys;
 }
 
 std::string range_note(const Quantity& quantity, const AskedNumber& asked) {

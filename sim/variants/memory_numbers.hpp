@@ -1,11 +1,11 @@
 // The numbers whose break-even in memory time is searched for.
 //
-// Contract: a number is a key of an experiment that is an amount (number_rules.hpp). The usual numbers are the cost of
-// closest-hit calls, the live state of the row's scheduler model, the latency of an instruction, assumed rates,
-// latencies and limits of the machine, the sizes of L1 and L2, and the bandwidth of DRAM, without those that a row does
-// not have. A number's range is the one asked for. Otherwise it is the plausible range of an assumed number
-// (sim/comparison/ranges.hpp), or a quarter to four times the value, cut to the number's limits. The ends of all ranges
-// move inwards to whole steps (sets of a cache, words).
+// Contract: a number is a key of an experiment that is an amount (number_rules.hpp). The usual numbers are the costs of
+// calls, the charges of the row's scheduler model, the latency of an instruction, the registers of a thread, uncertain
+// rates, latencies and limits of the machine (is_uncertain in sim/comparison/ranges.hpp), the sizes of L1 and L2, and
+// the bandwidth of DRAM, without those that a row does not have or read. A number's range is the one asked for.
+// Otherwise it is its plausible range (sim/comparison/ranges.hpp), or without one a quarter to four times the value,
+// cut to the number's limits. The ends of all ranges move inwards to whole steps (sets of a cache, words).
 // Errors of kind Usage, for keys: a key that is no amount, is named twice, has no amount in a row now (0 for "no
 // limit"), or is 0 and has no range. For ranges: a range that lacks the value, has no other value, holds values that
 // are no amounts, or exceeds the limits.
@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/comparison/model_list.hpp"
 #include "sim/comparison/quantities.hpp"
 #include "sim/settings/settings.hpp"
 
@@ -34,18 +35,28 @@ struct AskedNumber {
 
 /// Facts of the launch about its numbers, beside its settings.
 struct NumberFacts {
-  double hit_cost = 0;  ///< instructions of a closest-hit call, mean; 0: there is none
-  machine::Origin hit_origin = machine::Origin::Assumed;
+  /// Cost of the calls of a stage that the launch makes.
+  struct Calls {
+    std::string key{}, name{};  ///< "shader_costs.miss", "a miss call"
+    double cost = 0;            ///< instructions, mean
+    machine::Origin origin = machine::Origin::Assumed;
+  };
+  std::vector<Calls> calls{};
   std::uint32_t warp_size = 0;
+  GivenParameters given{};
 };
 
-/// Throws the errors of `numbers_of` for the keys of `asked` before anything is computed, and Usage for a parameter of
-/// scheduler models that no row's model has. `rows`: their complete settings.
+/// Throws the errors of `numbers_of` for the keys of `asked` before anything is computed, and Usage for a number that
+/// no row has or reads. `rows`: their complete settings.
 void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, const std::vector<AskedNumber>& asked);
 
 /// `complete`: the row's settings.
 [[nodiscard]] std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& facts,
                                                const std::vector<AskedNumber>& asked);
+
+/// Keys of the usual numbers that would decide the verdict, and that `asked` leaves as they are; none if it is empty.
+[[nodiscard]] std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,
+                                                const std::vector<AskedNumber>& asked);
 
 /// "machine.l1_bytes: whole sets of 32,768 bytes, so 65,536 to 262,144 in place of 60,000 to 300,000"; "" where the
 /// range is the one asked for.

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/report_progress.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/comparison/ranges.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/input.hpp"
@@ -22,6 +23,7 @@
 #include "sim/engine/stages/structure.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/metrics.hpp"
+#include "sim/variants/number_rules.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -63,6 +65,49 @@ void take(Metrics& metrics, Made made) {
   for (const auto& [index, value] : std::get<MetricSet>(made).values()) {
     metrics.insert_or_assign(all_metrics()[index].name, value);
   }
+}
+
+/// By stage. A cost for a stage does not replace one that the user gave to a shader, so given costs count only where
+/// all are given. A trace call that another shader makes than ray generation has no key.
+std::vector<NumberFacts::Calls> costs_of_calls(const std::vector<trace::Shader>& shaders,
+                                               std::span<const simt::CallTally> called, const machine::Costs& costs) {
+  struct Sum {
+    NumberFacts::Calls calls;
+    double lanes = 0, instructions = 0, least = 0, most = 0;
+  };
+  std::vector<Sum> sums;
+  for (const simt::CallTally& call : called) {
+    const auto [key, name] = call_kind(shaders[call.shader].stage, call.kind);
+    if (!trace::is_warp_event(call.kind) || !key.starts_with(kCallCosts)) {
+      continue;
+    }
+    const machine::CallCost& cost =
+        costs.calls[std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind)];
+    const machine::Origin origin = machine::origin_of(cost);
+    auto sum = std::ranges::find(sums, key, [](const Sum& one) { return one.calls.key; });
+    if (sum == sums.end()) {
+      sum = sums.insert(sums.end(), {{key, name, 0, origin}, 0, 0, cost.issue, cost.issue});
+    }
+    const bool was_given = sum->calls.origin == machine::Origin::Given;
+    if (was_given && origin != machine::Origin::Given) {
+      *sum = {{key, name, 0, origin}, 0, 0, cost.issue, cost.issue};
+    } else if (!was_given && origin == machine::Origin::Given) {
+      continue;
+    } else if (origin == machine::Origin::Assumed) {
+      sum->calls.origin = origin;
+    }
+    const auto lanes = static_cast<double>(call.tally.active_lanes);
+    sum->lanes += lanes;
+    sum->instructions += lanes * cost.issue;
+    sum->least = std::min(sum->least, cost.issue);
+    sum->most = std::max(sum->most, cost.issue);
+  }
+  std::vector<NumberFacts::Calls> made;
+  for (Sum& sum : sums) {
+    sum.calls.cost = sum.least == sum.most ? sum.least : sum.instructions / sum.lanes;
+    made.push_back(std::move(sum.calls));
+  }
+  return made;
 }
 
 double ratio(double before, double after) {
@@ -290,23 +335,19 @@ class Comparison {
     const auto data = input(bench, experiment);
     const trace::Launch& launch = data->trace.launches[resolved_of(settings, data->trace, false).launch];
     const machine::Costs costs = machine::make_costs(data->trace, launch, compare_of(settings).costs);
-    NumberFacts facts{.hit_cost = mean_hit_cost(replayed, costs),
-                      .warp_size = resolved_of(settings, data->trace, false).warp_size};
-    for (const simt::CallTally& call : replayed.by_call) {
-      if (call.kind == trace::EventKind::ClosestHit) {
-        facts.hit_origin = machine::origin_of(
-            costs.calls[std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind)]);
-      }
-    }
-    return facts;
+    return {.calls = costs_of_calls(data->trace.shaders, replayed.by_call, costs),
+            .warp_size = resolved_of(settings, data->trace, false).warp_size,
+            .given = wanted_.given_parameters};
   }
 
   void judge_row(MemoryRow& row) {
     const MemoryRow& baseline = result_.rows.front();
-    std::vector<Quantity> assumed, known;
-    for (Quantity& quantity : numbers_of(settings_of(bench_.asked, wanted_.outputs, row), facts_, wanted_.numbers)) {
-      (quantity.origin == machine::Origin::Assumed ? assumed : known).push_back(std::move(quantity));
+    std::vector<Quantity> uncertain, known;
+    const Settings settings = settings_of(bench_.asked, wanted_.outputs, row);
+    for (Quantity& quantity : numbers_of(settings, facts_, wanted_.numbers)) {
+      (is_uncertain(quantity.origin) ? uncertain : known).push_back(std::move(quantity));
     }
+    row.not_varied = left_out(settings, facts_, wanted_.numbers);
     const auto judged = [&](std::vector<Quantity> quantities) {
       const std::vector<Quantity> list = quantities;
       const SpeedUpAt speed_up = [&](std::span<const double> values) {
@@ -315,7 +356,7 @@ class Comparison {
       };
       return judge(std::move(quantities), row.speed_up, speed_up, {.noisy = true, .noisy_steps = kSteps});
     };
-    row.verdict = judged(std::move(assumed));
+    row.verdict = judged(std::move(uncertain));
     row.explored = judged(std::move(known));
   }
 

@@ -4,12 +4,13 @@
 // Contract: a row for each combination of the models, packings and node orders given; the first one is the baseline. A
 // row's metrics are those of `rayreplay run` with the row's settings. With `time` a row has a verdict on its memory
 // time against the baseline's: `judge` (sim/comparison/sensitivity.hpp) with few points, because each takes up to two
-// memory times. Of the numbers to vary (memory_numbers.hpp) the assumed ones decide the verdict; the others are varied
-// alone, for their break-even. A bound has no warps: it gets metrics of the stage `model` alone, and no verdict. `runs`
-// counts the different memory times beside the rows' own. All rows, and the ends of all ranges asked for, pass the
-// checks of `rayreplay run` before anything is computed. Up to four rows run at a time, each of them parallel; points
-// of a verdict run up to kMaxAtOnce at a time, without recording accesses. Deterministic. Errors: those of the stages,
-// for the first row that fails; Usage for numbers that cannot be varied, or on which no row's memory time depends.
+// memory times. Of the numbers to vary (memory_numbers.hpp) those not known for sure decide the verdict (is_uncertain
+// in sim/comparison/ranges.hpp), as in the fluid model; the others are varied alone, for their break-even. A bound has
+// no warps: it gets metrics of the stage `model` alone, and no verdict. `runs` counts the different memory times beside
+// the rows' own. All rows, and the ends of all ranges asked for, pass the checks of `rayreplay run` before anything is
+// computed. Up to four rows run at a time, each of them parallel; points of a verdict run up to kMaxAtOnce at a time,
+// without recording accesses. Deterministic. Errors: those of the stages, for the first row that fails; Usage for
+// numbers that cannot be varied, or on which no row's memory time depends.
 #pragma once
 
 #include <cstdint>
@@ -37,16 +38,18 @@ struct MemoryWanted {
   std::vector<std::string> packings{}, node_orders{};  ///< resolved specs, at least one of each
   bool break_even = true;                              ///< with outputs.time
   std::vector<AskedNumber> numbers{};                  ///< to vary; empty: the usual ones
+  GivenParameters given_parameters{};                  ///< of the models
 };
 
 struct MemoryRow {
   std::string model{}, packing{}, node_order{};
   bool bound = false;
   Metrics metrics{};
-  double speed_up = 1;        ///< in memory time; the baseline's cycles / this one's
-  double model_speed_up = 1;  ///< likewise in the fluid model
-  Verdict verdict{};          ///< NotAsked of the baseline, of bounds, without time or break_even
-  Verdict explored{};         ///< of the numbers that are not assumed: only its `effects` have a meaning
+  double speed_up = 1;                    ///< in memory time; the baseline's cycles / this one's
+  double model_speed_up = 1;              ///< likewise in the fluid model
+  Verdict verdict{};                      ///< NotAsked of the baseline, of bounds, without time or break_even
+  Verdict explored{};                     ///< of the numbers that are known: only its `effects` have a meaning
+  std::vector<std::string> not_varied{};  ///< keys that would decide the verdict too, but were not asked for
 };
 
 struct MemoryResult {

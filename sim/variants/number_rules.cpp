@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/comparison/quantity_names.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/machine/cache_geometry.hpp"
 #include "sim/settings/machine_settings.hpp"
@@ -16,6 +21,9 @@ namespace rayreplay::experiment {
 namespace {
 
 constexpr double kWordBytes = 4;
+constexpr const char* kResident = "schedule.resident_warps";
+constexpr const char* kBoxes = "machine.rt_boxes_per_cycle";
+constexpr const char* kTriangles = "machine.rt_triangles_per_cycle";
 
 /// Numbers that choose something.
 constexpr std::array<std::string_view, 12> kChoices = {"launch",
@@ -67,6 +75,54 @@ double set_bytes(const Settings& complete, std::string_view key) {
 bool is_number(const Parameter& declared) {
   return std::holds_alternative<std::int64_t>(declared.default_value) ||
          std::holds_alternative<double>(declared.default_value);
+}
+
+/// The row's parameter of its scheduler model; "": it has none of the name.
+std::string parameter_of(const ModelSpec& model, std::string_view name) {
+  const auto found = std::ranges::find(model.settings, name, &std::pair<std::string, std::string>::first);
+  return found == model.settings.end() ? std::string() : found->second;
+}
+
+/// What memory time takes from the charges: all but a bandwidth, because traffic of state is accesses.
+auto charges_of(const ModelSpec& model, const scheduler::MachineFacts& facts) {
+  std::string spec = model.name;
+  for (const auto& [name, value] : model.settings) {
+    spec += fmt::format("{}{}={}", spec == model.name ? ':' : ',', name, value);
+  }
+  const scheduler::Charges charges = scheduler::SchedulerModels::create(spec).model->charges(facts);
+  return std::tuple(charges.cycles_per_warp, charges.cycles_per_cut, charges.bytes_per_moved, charges.bytes_per_thread,
+                    charges.withheld_sms);
+}
+
+/// A machine that can withhold any number of SMs.
+constexpr scheduler::MachineFacts kLarge = {.sms = std::numeric_limits<std::uint32_t>::max()};
+
+std::string unread_of_model(const ModelSpec& model, std::string_view name) {
+  const auto is = [&](std::string_view choice, std::string_view value) { return parameter_of(model, choice) == value; };
+  if (name == "pool_warps" && !is("scope", "pool") && !is("arrival", "full") && !is("arrival", "timeout")) {
+    return "no pool is filled: scope is not pool, and arrival is all";
+  }
+  if (name == "timeout" && !is("arrival", "timeout")) {
+    return "arrival is not timeout";
+  }
+  if (name == "spatial_bits" && is("spatial", "none")) {
+    return "spatial is none";
+  }
+  if (name == "hint_bits" && is("hint", "none")) {
+    return "hint is none";
+  }
+  if (name_of_number(std::string(kModelParameter) + std::string(name)).empty()) {
+    return "";
+  }
+  ModelSpec other = model;
+  for (auto& [setting, value] : other.settings) {
+    if (setting == name) {
+      value = value == "1" ? "2" : "1";
+    }
+  }
+  return charges_of(model, kLarge) == charges_of(other, kLarge)
+             ? "accesses alone decide how long its bytes take, or the model has no such cost"
+             : "";
 }
 
 /// Tightens limits by other keys' values.
@@ -133,13 +189,42 @@ const std::vector<std::string>& amount_keys() {
 }
 
 std::string amount_keys_text() {
-  return fmt::format("one of {}, {}PARAMETER, {}", kHitCost, kModelParameter, fmt::join(amount_keys(), ", "));
+  return fmt::format("one of {0}STAGE (such as {1}), {2}PARAMETER, {3}", kCallCosts, kHitCost, kModelParameter,
+                     fmt::join(amount_keys(), ", "));
 }
 
 std::string_view meaning_beside(std::string_view key, double value) {
   const auto* const found = std::ranges::find(kBeside, key, &Beside::key);
   const bool beside = found != kBeside.end() && (value < 0 || (value == 0 && found->from == From::Zero));
   return beside ? found->meaning : std::string_view();
+}
+
+std::string unread_because(const Settings& complete, std::string_view key) {
+  const ModelSpec model = parse_spec(complete.text("scheduler.model"));
+  if (key.starts_with(kModelParameter)) {
+    return unread_of_model(model, key.substr(kModelParameter.size()));
+  }
+  scheduler::MachineFacts other = kLarge;
+  if (key == "machine.reorder_cycles") {
+    other.reorder_cycles = 1;
+  } else if (key == "machine.withheld_sms") {
+    other.withheld_sms = 1;
+  }
+  if ((key == "machine.reorder_cycles" || key == "machine.withheld_sms") &&
+      charges_of(model, kLarge) == charges_of(model, other)) {
+    return fmt::format("the scheduler model {} has no such cost, or one of its own", model.name);
+  }
+  if ((key == "registers_per_thread" || key == "machine.registers") && complete.integer(kResident) > 0) {
+    return fmt::format("{} is given", kResident);
+  }
+  const bool software = complete.flag("machine.software_traversal");
+  if (software && (key == "machine.rt_rays" || key == kBoxes || key == kTriangles)) {
+    return "shaders traverse in software";
+  }
+  if (!software && key == "machine.rt_steps_per_cycle" && complete.real(kBoxes) > 0) {
+    return fmt::format("{} is given", kBoxes);
+  }
+  return "";
 }
 
 double step_of(const Settings& complete, std::string_view key) {

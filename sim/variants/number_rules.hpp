@@ -17,6 +17,7 @@
 
 namespace rayreplay::experiment {
 
+inline constexpr std::string_view kCallCosts = "shader_costs.";
 inline constexpr std::string_view kHitCost = "shader_costs.closest-hit";
 inline constexpr std::string_view kModelParameter = "scheduler.model:";
 inline constexpr std::string_view kL1Bytes = "machine.l1_bytes";
@@ -24,11 +25,15 @@ inline constexpr std::string_view kL2Bytes = "machine.l2_bytes";
 
 /// The keys of experiments that can be varied, except costs of calls and parameters of scheduler models.
 [[nodiscard]] const std::vector<std::string>& amount_keys();
-/// "shader_costs.closest-hit, scheduler.model:PARAMETER, machine.sms, …": for messages.
+/// "shader_costs.closest-hit, …, scheduler.model:PARAMETER, machine.sms, …": for messages.
 [[nodiscard]] std::string amount_keys_text();
 
 /// "" for an amount; else what the value of the key means instead: "no limit".
 [[nodiscard]] std::string_view meaning_beside(std::string_view key, double value);
+
+/// Why the row's memory time does not depend on the number, for example because another key decides: "arrival is all";
+/// "": it may depend on it. `key`: of amount_keys(), or a number of the row's scheduler model.
+[[nodiscard]] std::string unread_because(const Settings& complete, std::string_view key);
 
 /// Values are multiples of the step. It is 1, except for sizes in whole sets of a cache or in words.
 [[nodiscard]] double step_of(const Settings& complete, std::string_view key);

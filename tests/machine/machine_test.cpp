@@ -80,6 +80,24 @@ TEST(Machine, RefusesWhatNoMachineIs) {
   expect_usage("[machine]\nsms = 4", {"unknown key", "'machine'"});
 }
 
+/// In files alone: a machine of an experiment is checked with the keys that replace the file's.
+TEST(Machine, RefusesCachesThatCannotBe) {
+  const std::string path = testing::TempDir() + "/caches.toml";
+  const auto refused = [&](const std::string& text, const std::vector<std::string>& parts) {
+    std::ofstream(path) << text;
+    const Said error = said([&] { (void)load_machine(path); });
+    EXPECT_EQ(error.kind, ErrorKind::Usage) << text;
+    for (const std::string& part : parts) {
+      EXPECT_NE(error.text.find(part), std::string::npos) << part << " is not in: " << error.text;
+    }
+  };
+  refused("l1_line_bytes = 96\n", {"caches.toml, l1_*", "96 bytes", "a power of two"});
+  refused("l1_ways = 3\n", {"caches.toml, l1_*", "3 ways", "a divisor of the number of lines"});
+  refused("l2_line_bytes = 16\n", {"caches.toml, l2_*", "32 bytes, lines of 16", "a power of two, 4 to 16"});
+  std::ofstream(path) << "l1_bytes = 0\nl1_ways = 3\n";
+  EXPECT_EQ(load_machine(path).l1_ways, 3U) << "no cache";
+}
+
 TEST(Machine, LatenciesOfLevelsThatAreNotThereHaveNoOrder) {
   EXPECT_EQ(parse_machine("l1_bytes = 0\nl1_latency_cycles = 999", "m.toml").l1_latency_cycles, 999U);
   EXPECT_EQ(parse_machine("l2_bytes = 0\nl2_latency_cycles = 999", "m.toml").l2_latency_cycles, 999U);

@@ -313,6 +313,19 @@ TEST(Settings, FewerSmsThanAreWithheld) {
       {"withholds all", "--set, machine.withheld_sms", "less than machine.sms = 4"});
 }
 
+/// Nobody gave the number that is left.
+TEST(Settings, CutNumbersOfWithheldSmsKeepTheirOrigin) {
+  const machine::Origin own = machine_of(completed({})).origin("withheld_sms");
+  ASSERT_NE(own, machine::Origin::Given);
+  const Settings cut = completed({"machine.sms=2"});
+  EXPECT_EQ(machine_of(cut).origin("withheld_sms"), own);
+  EXPECT_EQ(cut_withheld(cut), 2U);
+  EXPECT_EQ(cut_withheld(completed({"machine.sms=3"})), std::nullopt) << "all of them";
+  const Settings given = completed({"machine.sms=2", "machine.withheld_sms=1"});
+  EXPECT_EQ(machine_of(given).origin("withheld_sms"), machine::Origin::Given);
+  EXPECT_EQ(cut_withheld(given), std::nullopt);
+}
+
 TEST(Settings, RatesOfBoxesAndTrianglesComeTogether) {
   const Settings both = completed({"machine.rt_boxes_per_cycle=2", "machine.rt_triangles_per_cycle=1"});
   EXPECT_EQ(machine_of(both).rt_boxes_per_cycle, 2);

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/comparison/ranges.hpp"
 #include "sim/engine/machine_room.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/variants/number_rules.hpp"
@@ -24,7 +25,7 @@ using experiment::Quantity;
 using experiment::Settings;
 using testing::HasSubstr;
 
-constexpr NumberFacts kFacts{.hit_cost = 250, .warp_size = 32};
+const NumberFacts kFacts{.calls = {{"shader_costs.closest-hit", "a closest-hit call", 250}}, .warp_size = 32};
 
 Settings asked_of(const std::vector<std::string>& assignments) {
   Settings settings;
@@ -104,7 +105,9 @@ TEST(MemoryNumbers, ChoicesAreNoAmounts) {
   expect_refused({}, "machine.software_traversal", {"the key is not a number"});
   expect_refused({}, "cache.l2.bytes", {"memory time does not depend on the key", "machine.l2_bytes"});
   expect_refused({}, "machine.rt_ray", {"unknown key", "did you mean 'machine.rt_rays'"});
-  expect_refused({}, "shader_costs.miss", {"'shader_costs.miss'", "expected shader_costs.closest-hit"});
+  expect_refused({}, "shader_costs.metal",
+                 {"'shader_costs.metal'", "expected shader_costs.STAGE, with one of", "miss"});
+  expect_refused({}, "shader_costs.miss", {"miss calls cost nothing, or the launch makes none", "'shader_costs.miss'"});
 }
 
 TEST(MemoryNumbers, ValuesThatAreNoAmounts) {
@@ -112,12 +115,11 @@ TEST(MemoryNumbers, ValuesThatAreNoAmounts) {
   expect_refused({"machine.rt_rays=64"}, "machine.rt_rays=0..128", {"0 means 'no limit'", "'machine.rt_rays=0..128'"});
   expect_refused({}, "schedule.resident_warps=0..8", {"0 means 'the machine's, by registers'"});
   expect_refused({}, "machine.l1_bytes=0..262144", {"0 means 'no L1'"});
-  expect_refused({"scheduler.model=ser"}, "scheduler.model:bandwidth", {"0 means 'the machine's'"});
   expect_refused({"scheduler.model=ser"}, "scheduler.model:withheld=-1..4", {"-1 means 'the machine's'"});
   expect_refused({"scheduler.model=ser:live_state=0"}, "scheduler.model:live_state", {"0", "KEY=LOW..HIGH"});
   EXPECT_EQ(numbers({"machine.rt_rays=64"}, "machine.rt_rays=1..128").front().low, 1);
   EXPECT_EQ(numbers({"scheduler.model=ser"}, "scheduler.model:live_state=0..65536").front().low, 0) << "no bytes";
-  EXPECT_EQ(numbers({}, "machine.withheld_sms=0..5").front().low, 0) << "no SM is withheld";
+  EXPECT_EQ(numbers({"scheduler.model=ser"}, "machine.withheld_sms=0..5").front().low, 0) << "no SM is withheld";
 }
 
 TEST(MemoryNumbers, RangesThatDoNotFit) {
@@ -127,7 +129,8 @@ TEST(MemoryNumbers, RangesThatDoNotFit) {
   expect_refused({}, "machine.sms=3..64", {"a range around 128, the present value"});
   expect_refused({}, "machine.sms=2.5..200", {"values from 3"});
   expect_refused({}, "machine.sms=3.5..200", {"whole numbers"});
-  expect_refused({}, "machine.withheld_sms=0..128", {"values from 0 to 127, by machine.sms = 128"});
+  expect_refused({"scheduler.model=ser"}, "machine.withheld_sms=0..128",
+                 {"values from 0 to 127, by machine.sms = 128"});
   expect_refused({}, "machine.l1_latency_cycles=1..297", {"values from 1 to 296, by machine.l2_latency_cycles = 296"});
   expect_refused({}, "machine.l2_latency_cycles=1..1000",
                  {"values from 40 to 636, by machine.dram_latency_cycles = 636"});
@@ -140,6 +143,102 @@ TEST(MemoryNumbers, RangesThatDoNotFit) {
   expect_refused({}, "machine.l1_bytes=64KiB..256KiB", {"a bound of the range is not a number"});
   expect_refused({}, "machine.sms,machine.sms=64..256", {"a key is named twice", "'machine.sms'"});
   expect_refused({}, "machine.sms,", {"a key is missing"});
+  expect_refused({}, "machine.l1_bytes=65536...262144", {"not of the form LOW..HIGH", "65536...262144"});
+}
+
+std::set<std::string> deciding(const std::vector<std::string>& assignments, const NumberFacts& facts = kFacts) {
+  std::set<std::string> keys;
+  for (const Quantity& one : experiment::numbers_of(completed(assignments), facts, {})) {
+    if (experiment::is_uncertain(one.origin)) {
+      EXPECT_TRUE(one.varied()) << one.key;
+      keys.insert(one.key);
+    }
+  }
+  return keys;
+}
+
+TEST(MemoryNumbers, AllNumbersNotKnownForSureDecide) {
+  const std::string laptop = "machine.name=rtx4060-laptop";
+  const std::set<std::string> of_all = {"shader_costs.closest-hit",       "scheduler.cycles_per_instruction",
+                                        "registers_per_thread",           "machine.rt_steps_per_cycle",
+                                        "machine.rt_test_latency_cycles", "machine.l1_latency_cycles",
+                                        "machine.l2_latency_cycles",      "machine.l2_bytes_per_second",
+                                        "machine.dram_latency_cycles",    "machine.outstanding_misses"};
+  EXPECT_EQ(deciding({laptop}), of_all);
+  std::set<std::string> of_ser = of_all;
+  of_ser.insert({"machine.reorder_cycles", "scheduler.model:live_state"});
+  const std::set<std::string> found = deciding({laptop, "scheduler.model=ser"});
+  EXPECT_TRUE(std::ranges::includes(found, of_ser)) << "and costs of the model that are 0";
+  EXPECT_FALSE(found.contains("machine.withheld_sms")) << "measured";
+  EXPECT_FALSE(found.contains("machine.l1_bytes")) << "published";
+  NumberFacts three = kFacts;
+  three.calls.push_back({"shader_costs.miss", "a miss call", 20, machine::Origin::Assumed});
+  three.calls.push_back({"shader_costs.any-hit", "an any-hit call", 35, machine::Origin::Given});
+  EXPECT_TRUE(deciding({laptop}, three).contains("shader_costs.miss"));
+  EXPECT_FALSE(deciding({laptop}, three).contains("shader_costs.any-hit"));
+  EXPECT_FALSE(deciding({laptop, "schedule.resident_warps=8"}).contains("registers_per_thread"));
+  EXPECT_TRUE(deciding({"scheduler.model=bindless-dispatch"}).contains("scheduler.model:spawn_cycles"));
+}
+
+/// The ranges are those of the fluid model.
+TEST(MemoryNumbers, UncertainNumbersHaveTheirPlausibleRange) {
+  const std::vector<std::string> ser = {"machine.name=rtx4060-laptop", "scheduler.model=ser"};
+  const auto expect_range = [&](const std::string& key, double low, double high) {
+    const Quantity one = numbers(ser, key).front();
+    EXPECT_EQ(one.low, low) << key;
+    EXPECT_EQ(one.high, high) << key;
+  };
+  expect_range("machine.reorder_cycles", 0, 2000);
+  expect_range("machine.l1_latency_cycles", 20, 80);
+  expect_range("machine.rt_steps_per_cycle", 0.76, 3.04);
+  expect_range("machine.l2_bytes_per_second", 657.5e9, 2630e9);
+  expect_range("registers_per_thread", 32, 128);
+  expect_range("shader_costs.closest-hit", 25, 2500);
+  const Quantity withheld =
+      numbers({"machine.name=rtx4060-laptop", "machine.sms=2", "scheduler.model=ser"}, "machine.withheld_sms").front();
+  EXPECT_EQ(withheld.origin, machine::Origin::Measured) << "cut to 1";
+  EXPECT_EQ(withheld.low, 0);
+  EXPECT_EQ(withheld.high, 1);
+  EXPECT_EQ(numbers({"machine.name=rtx4090"}, "machine.l1_latency_cycles").front().high, 4 * 40) << "measured";
+}
+
+TEST(MemoryNumbers, ParametersThatTheUserGaveAreNotAssumed) {
+  const std::vector<std::string> ser = {"scheduler.model=ser"};
+  EXPECT_TRUE(deciding(ser).contains("scheduler.model:live_state"));
+  NumberFacts facts = kFacts;
+  facts.given = experiment::parameters_given({"plain", "ser:live_state=84"});
+  EXPECT_FALSE(deciding(ser, facts).contains("scheduler.model:live_state"));
+  EXPECT_EQ(facts.given.at(completed(ser).text("scheduler.model")), std::set<std::string>{"live_state"});
+}
+
+TEST(MemoryNumbers, NumbersWithoutAnEffectAreRefused) {
+  const auto refused = [](const std::vector<std::string>& assignments, const std::string& key, const char* why) {
+    const std::vector<Settings> rows = {completed(assignments)};
+    const auto asked = experiment::parse_numbers(std::vector<std::string>{key}, "--break-even");
+    expect_usage([&] { experiment::check_numbers(rows, kFacts, asked); },
+                 {"memory time does not depend on the key", why, "'" + key + "'"});
+  };
+  const std::string model = "scheduler.model=";
+  refused({model + "ser:bandwidth=4"}, "scheduler.model:bandwidth", "accesses alone decide");
+  refused({model + "ser"}, "scheduler.model:pool_warps", "arrival is all");
+  refused({model + "compaction:scope=sm"}, "scheduler.model:pool_warps", "scope is not pool");
+  refused({model + "ser:scope=sm,arrival=full"}, "scheduler.model:timeout", "arrival is not timeout");
+  refused({model + "ser"}, "scheduler.model:spatial_bits", "spatial is none");
+  refused({model + "ser:scope=warp"}, "scheduler.model:live_state", "no such cost");
+  refused({model + "wavefront"}, "machine.reorder_cycles", "wavefront has no such cost");
+  refused({"schedule.resident_warps=8"}, "registers_per_thread", "schedule.resident_warps is given");
+  EXPECT_EQ(numbers({model + "ser:scope=sm,arrival=full"}, "scheduler.model:pool_warps").size(), 1U);
+  EXPECT_EQ(numbers({model + "ser:scope=pool"}, "scheduler.model:pool_warps").size(), 1U);
+}
+
+TEST(MemoryNumbers, NumbersLeftOutAreTold) {
+  const Settings ser = completed({"machine.name=rtx4060-laptop", "scheduler.model=ser"});
+  const auto asked = experiment::parse_numbers(
+      std::vector<std::string>{"machine.l1_bytes,shader_costs.closest-hit=10..500"}, "--break-even");
+  const std::vector<std::string> left = experiment::left_out(ser, kFacts, asked);
+  EXPECT_THAT(left, testing::IsSupersetOf({"scheduler.model:live_state", "machine.reorder_cycles"}));
+  EXPECT_THAT(left, testing::Not(testing::Contains("shader_costs.closest-hit")));
+  EXPECT_THAT(experiment::left_out(ser, kFacts, {}), testing::IsEmpty()) << "all are varied";
 }
 
 TEST(MemoryNumbers, RangesAreCutToWholeSteps) {
@@ -171,7 +270,7 @@ TEST(MemoryNumbers, UsualRangesKeepTheOrderOfLatencies) {
 }
 
 TEST(MemoryNumbers, NumbersVariedTogetherStayAMachineThatCanBe) {
-  const std::vector<Quantity> list = numbers({},
+  const std::vector<Quantity> list = numbers({"scheduler.model=ser"},
                                              "machine.dram_latency_cycles,machine.l2_latency_cycles=100..600,"
                                              "machine.sms=3..256,machine.withheld_sms=0..100");
   Settings at;

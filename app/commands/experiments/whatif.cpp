@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
@@ -22,6 +24,7 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/json.hpp"
+#include "base/parameters.hpp"
 #include "base/text.hpp"
 #include "sim/comparison/model_list.hpp"
 #include "sim/engine/stage_settings.hpp"
@@ -113,11 +116,33 @@ bool may_set_model(const WhatifArguments& options) {
   return std::ranges::any_of(given, [](const auto& one) { return one.second.starts_with(kModel); });
 }
 
+/// The model of the settings, with the parameters that are set there.
+std::string model_set(const Settings& asked) {
+  std::set<std::string, std::less<>> named;
+  for (const auto& [name, value] : parse_spec(asked.text(kModel)).settings) {
+    named.insert(name);
+  }
+  const std::string prefix = std::string(kModel) + ":";
+  for (const auto& [key, setting] : asked.all()) {
+    if (key.starts_with(prefix)) {
+      named.insert(key.substr(prefix.size()));
+    }
+  }
+  const ModelSpec all = parse_spec(experiment::complete(asked, experiment::NamedInput::Elsewhere).text(kModel));
+  std::string spec = all.name;
+  for (const auto& [name, value] : all.settings) {
+    if (named.contains(name)) {
+      spec += fmt::format("{}{}={}", spec == all.name ? ':' : ',', name, value);
+    }
+  }
+  return spec;
+}
+
 /// Moves the model that `--set` sets from the settings into the list. A file's does not count: experiments of
 /// `rayreplay run` name one, and packings are compared for them too.
 void take_model(const WhatifArguments& options, Settings& asked, std::vector<std::string>& models) {
   if (asked.where(kModel) == "--set") {
-    models.push_back(experiment::complete(asked, experiment::NamedInput::Elsewhere).text(kModel));
+    models.push_back(model_set(asked));
     asked = experiment::of_keys(asked,
                                 [](const ExperimentParameter& parameter) { return parameter.declared.name != kModel; });
     return;
@@ -238,7 +263,7 @@ int act_in_memory(const WhatifArguments& options, std::vector<std::string> model
            key != kOutputs;
   });
   const MemoryVariants variants{experiment::resolve_models(models), variants_or_set(options, kPacking, asked),
-                                variants_or_set(options, kNodeOrder, asked)};
+                                variants_or_set(options, kNodeOrder, asked), experiment::parameters_given(models)};
   return compare_in_memory(options, options.models, std::move(asked), variants);
 }
 
@@ -248,6 +273,11 @@ int act(const WhatifArguments& options) {
   models.insert(models.end(), flagged.begin(), flagged.end());
   if (const experiment::MemoryOutputs outputs = options.models.memory_outputs(); outputs.cache || outputs.time) {
     return act_in_memory(options, std::move(models));
+  }
+  if (!options.models.break_even.empty()) {
+    throw Error(ErrorKind::Usage, {"the option is of memory time", "--break-even",
+                                   fmt::format("'{}'", fmt::join(options.models.break_even, "', '")),
+                                   "time among --outputs", "add --outputs time"});
   }
   if (models.empty() && !may_set_model(options)) {
     require_of_packings(options);  // before errors of these options' values

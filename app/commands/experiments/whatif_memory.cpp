@@ -90,7 +90,8 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
                                   .models = variants.models,
                                   .packings = variants.packings,
                                   .node_orders = variants.node_orders,
-                                  .break_even = !options.no_break_even};
+                                  .break_even = !options.no_break_even,
+                                  .given_parameters = variants.given};
   check_options(options, wanted.outputs, asked);
   for (const std::string& model : variants.models) {
     if (is_bound(model) && !wanted.outputs.model) {
@@ -145,7 +146,7 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
   if (!common.report.empty() && wanted.outputs.time && size.height > 1) {
     pictures::require_drawable(size.width, size.height, common.path);
   }
-  note_machine(trace, resolved, experiment::compare_of(opened.settings()), variants.models);
+  note_machine(trace, resolved, opened.settings(), variants.models);
   const experiment::VariantBench bench{
       .open = [&](const Settings& complete) { return opened.open(complete); },
       .bench = [&](bool alone) { return alone ? opened.bench_alone() : opened.bench(); },

@@ -15,6 +15,7 @@ namespace rayreplay::app {
 /// The variants of the rows: resolved specs, at least one of each.
 struct MemoryVariants {
   std::vector<std::string> models, packings, node_orders;
+  experiment::GivenParameters given;  ///< of the models
 };
 
 /// `asked`: the settings of all rows, not completed.

@@ -1,7 +1,9 @@
 #include "app/commands/experiments/whatif_models.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +29,7 @@
 #include "sim/comparison/model_list.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/model.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -35,6 +38,7 @@ constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 constexpr const char* kModelsGroup = "Scheduler models";
 constexpr std::string_view kReordering = "ser";
+constexpr std::uint32_t kAnySms = std::numeric_limits<std::uint32_t>::max();  // more than a model can withhold
 
 void warn_of_warps(const trace::Trace& trace, const experiment::Resolved& resolved, const machine::Machine& machine) {
   if (resolved.warp_size != machine.warp_size) {
@@ -56,6 +60,22 @@ void note_missing_hardware(const std::vector<std::string>& models, const machine
         "{} has no shader execution reordering in hardware; it is modelled as if "
         "it had, with the charges of machine and model",
         machine.name);
+  }
+}
+
+/// The models' SMs that shade are fewer than --sms suggests.
+void note_cut_withheld(const std::vector<std::string>& models, const experiment::Settings& settings) {
+  const std::optional<std::uint32_t> own = experiment::cut_withheld(settings);
+  const bool read = std::ranges::any_of(models, [](const std::string& spec) {
+    const auto created = scheduler::SchedulerModels::create(spec);
+    return created.model->charges({.sms = kAnySms, .withheld_sms = 1}).withheld_sms !=
+           created.model->charges({.sms = kAnySms, .withheld_sms = 0}).withheld_sms;
+  });
+  if (own && read) {
+    const std::int64_t sms = settings.integer("machine.sms");
+    console::note("{} withholds {} while it reorders: cut to {}, since the machine has {}",
+                  settings.text("machine.name"), counted(*own, "SM"), sms - 1,
+                  counted(static_cast<std::uint64_t>(sms), "SM"));
   }
 }
 
@@ -147,10 +167,12 @@ void require_owners(const ModelsOptions& options) {
   }
 }
 
-void note_machine(const trace::Trace& trace, const experiment::Resolved& resolved,
-                  const experiment::CompareOptions& compare, const std::vector<std::string>& models) {
+void note_machine(const trace::Trace& trace, const experiment::Resolved& resolved, const experiment::Settings& settings,
+                  const std::vector<std::string>& models) {
+  const experiment::CompareOptions compare = experiment::compare_of(settings);
   warn_of_warps(trace, resolved, compare.machine);
   note_missing_hardware(models, compare.machine);
+  note_cut_withheld(models, settings);
   note_unused_hints(models, compare.hints);
 }
 
@@ -187,8 +209,7 @@ void ModelsOptions::add_to(CLI::App& command) {
 }
 
 void ModelsOptions::require_none() const {
-  for (const auto& [option, is_given] : {std::pair{"--break-even", !break_even.empty()},
-                                         {"--no-break-even", no_break_even},
+  for (const auto& [option, is_given] : {std::pair{"--no-break-even", no_break_even},
                                          {"--no-sensitivity", no_sensitivity},
                                          {"--timeline", !timeline.empty()},
                                          {"--timeline-model", !timeline_model.empty()},
@@ -236,6 +257,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   const pictures::Colormap colormap = pictures::parse_colormap(common.colormap);
   experiment::CompareOptions compare = experiment::compare_of(given);
   compare.models = experiment::resolve_models(named);
+  compare.given_parameters = experiment::parameters_given(named);
   const std::vector<std::string> models = compare.models;
   const machine::Machine& machine = compare.machine;
   require_owners(options);
@@ -276,7 +298,7 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
     return 0;
   }
   experiment::check_output(experiment::stage("model"), opened.open());
-  note_machine(trace, resolved, compare, compare.models);
+  note_machine(trace, resolved, settings, compare.models);
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);

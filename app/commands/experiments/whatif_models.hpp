@@ -79,9 +79,10 @@ struct ModelFile {
 [[nodiscard]] std::string detailed_model(const ModelFile& file, const std::vector<std::string>& named,
                                          const std::vector<std::string>& models);
 
-/// Notes on warps of another size than the machine's, hardware that it lacks, and hints that no model names.
-void note_machine(const trace::Trace& trace, const experiment::Resolved& resolved,
-                  const experiment::CompareOptions& compare, const std::vector<std::string>& models);
+/// Notes on warps of another size than the machine's, hardware that it lacks, withheld SMs beyond --sms, and hints that
+/// no model names.
+void note_machine(const trace::Trace& trace, const experiment::Resolved& resolved, const experiment::Settings& settings,
+                  const std::vector<std::string>& models);
 
 /// Bytes of a picture file. Input unless it is a PNG file.
 [[nodiscard]] std::string read_png(const std::string& path);

@@ -140,6 +140,9 @@ std::string to_html(const MemoryContext& memory, const std::vector<NamedHistory>
   if (const output::Table table = break_even_table(result); !table.rows.empty()) {
     data["break_even"] = page_table(table);
     data["runs"] = runs_note(result);
+    for (const std::string& sentence : not_varied_sentences(result)) {
+      data["not_varied"].push_back(sentence);
+    }
   }
   std::vector<pictures::Chart> charts;
   if (result.outputs.time) {
@@ -179,8 +182,10 @@ std::string memory_text(const MemoryContext& memory) {
   }
   if (const output::Table table = break_even_table(result); !table.rows.empty()) {
     text += "\n" + output::to_text(table) + "\nnote: " + runs_note(result) + ".\n";
-    for (const std::string& note : result.notes) {
-      text += "note: " + note + ".\n";
+    for (const auto& notes : {result.notes, not_varied_sentences(result)}) {
+      for (const std::string& note : notes) {
+        text += "note: " + note + ".\n";
+      }
     }
   }
   return text;
@@ -193,7 +198,10 @@ nlohmann::ordered_json memory_json(const MemoryContext& memory) {
   document["rays"] = result.rays;
   document["rows"] = to_json(memory_rows(result));
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
-    document["rows"][i]["verdict"] = verdict_json(result.rows[i].verdict);
+    nlohmann::ordered_json& verdict = document["rows"][i]["verdict"] = verdict_json(result.rows[i].verdict);
+    if (!verdict.is_null()) {
+      verdict["not_varied"] = result.rows[i].not_varied;
+    }
     document["rows"][i]["moved"] = moved_json(result, result.rows[i]);
   }
   document["break_even"] = break_even_json(result);

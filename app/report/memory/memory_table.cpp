@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/report/models/models_table.hpp"
@@ -124,7 +125,7 @@ std::vector<Column> memory_columns() {
   for (const char* key : kSmKeys) {
     list.push_back({key, "", Show::Plain, 0, true});
   }
-  for (const char* key : {"verdict", "hangs_on", "least_speed_up", "most_speed_up"}) {
+  for (const char* key : {"verdict", "hangs_on", "least_speed_up", "most_speed_up", "numbers_not_varied"}) {
     list.push_back({key, "", Show::Plain, 0, true});
   }
   return list;
@@ -176,6 +177,7 @@ std::vector<Cell> cells_of(const MemoryResult& result, const MemoryRow& row) {
                                    : Cell());
   cells.push_back(judged ? Cell(verdict.least) : Cell());
   cells.push_back(judged ? Cell(verdict.most) : Cell());
+  cells.push_back(judged ? Cell(std::uint64_t{row.not_varied.size()}) : Cell());
   return cells;
 }
 
@@ -306,13 +308,28 @@ std::vector<std::string> memory_verdicts(const MemoryResult& result) {
   const std::string machine = text::printable(result.machine.name);
   for (const MemoryRow& row : result.rows) {
     if (row.verdict.kind != VerdictKind::NotAsked) {
-      sentences.push_back(verdict_sentence(row.verdict, {variant_name(result, row), baseline, machine}));
+      sentences.push_back(verdict_sentence(row.verdict, {.who = variant_name(result, row),
+                                                         .baseline = baseline,
+                                                         .machine = machine,
+                                                         .partly = !row.not_varied.empty()}));
     } else if (&row != &result.rows.front() && row.metrics.contains("time_cycles")) {
       sentences.push_back(row.speed_up >= 1
                               ? fmt::format("{} is {:.3f} times as fast as {} on {}", variant_name(result, row),
                                             row.speed_up, baseline, machine)
                               : fmt::format("{} takes {:.3f} times as long as {} on {}", variant_name(result, row),
                                             1 / row.speed_up, baseline, machine));
+    }
+  }
+  return sentences;
+}
+
+std::vector<std::string> not_varied_sentences(const MemoryResult& result) {
+  std::vector<std::string> sentences;
+  for (const MemoryRow& row : result.rows) {
+    if (!row.not_varied.empty()) {
+      sentences.push_back(fmt::format("{}: {} that would decide the verdict too {} not varied: {}",
+                                      variant_name(result, row), counted(row.not_varied.size(), "uncertain number"),
+                                      row.not_varied.size() == 1 ? "was" : "were", fmt::join(row.not_varied, ", ")));
     }
   }
   return sentences;

@@ -27,6 +27,9 @@ namespace rayreplay::report {
 /// Of each row against the first: "ser: SM-cycles +90.1 % of plain's: idle +87.1 %, …; loads that missed the L1: …";
 /// without memory time the loads alone.
 [[nodiscard]] std::vector<std::string> moved_sentences(const experiment::MemoryResult& result);
+/// Of each row whose verdict is over a part of the numbers: "ser: 2 uncertain numbers that would decide the verdict too
+/// were not varied: machine.l2_latency_cycles, …".
+[[nodiscard]] std::vector<std::string> not_varied_sentences(const experiment::MemoryResult& result);
 /// Of each row with a verdict.
 [[nodiscard]] std::vector<std::string> memory_verdicts(const experiment::MemoryResult& result);
 

@@ -130,10 +130,11 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       if (!verdict.samples.empty()) {
         span = pays ? fmt::format(", {:.3f} to {:.3f} times", verdict.least, verdict.most)
                     : fmt::format(", {:.3f} to {:.3f} times", 1 / verdict.most, 1 / verdict.least);
-        span += " over the ranges of the assumed numbers";
+        span += fmt::format(" over the ranges of the assumed numbers{}", subject.partly ? " varied" : "");
       }
+      const char* over = subject.partly ? ", over the numbers varied," : "";
       const char* answer = bound ? (pays ? "could pay" : "cannot pay") : (pays ? "pays" : "does not pay");
-      return fmt::format("{}: {} on {}. It {}{}", who, answer, machine, time, span);
+      return fmt::format("{}: {}{} on {}. It {}{}", who, answer, over, machine, time, span);
     }
     case VerdictKind::CannotTell:
       break;

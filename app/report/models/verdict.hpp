@@ -21,6 +21,7 @@ namespace rayreplay::report {
 struct VerdictSubject {
   std::string who, baseline, machine;
   bool bound = false;
+  bool partly = false;  ///< numbers that would decide too were not varied
 };
 /// The sentence of the verdict, which must not be NotAsked.
 [[nodiscard]] std::string verdict_sentence(const experiment::Verdict& verdict, const VerdictSubject& subject);

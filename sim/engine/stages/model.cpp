@@ -109,6 +109,7 @@ CompareResult compare_models(Workbench& bench, const Experiment& experiment, Com
   bench.free_device();
   const Workbench::Working working(bench.kept(), estimated_bytes(experiment));
   options.models = std::move(wanted.models);
+  options.given_parameters = std::move(wanted.given_parameters);
   options.break_even = wanted.break_even;
   options.sensitivity = wanted.sensitivity;
   options.response = wanted.response;

@@ -32,7 +32,8 @@ struct CacheGeometry {
   std::uint64_t bytes = 0;         ///< 0: no cache
   std::uint32_t line_bytes = 128;  ///< power of two, 4 … 65536
   std::uint32_t ways = 0;          ///< 0: fully associative
-  std::uint32_t sector_bytes = 0;  ///< power of two that divides line_bytes, at most 8 a line; 0: line_bytes
+  std::uint32_t sector_bytes =
+      0;  ///< power of two that divides line_bytes, at least 4, at most 8 a line; 0: line_bytes
 
   [[nodiscard]] std::uint64_t lines() const {
     return bytes / line_bytes;

@@ -96,9 +96,9 @@ void check(const CacheGeometry& geometry, const std::string& where) {
           fmt::format("a power of two, {} to {}", kMinLine, kMaxLine));
   }
   const std::uint32_t sector = geometry.sector();
-  if (!std::has_single_bit(sector) || sector > line || line / sector > kMaxSectors) {
+  if (!std::has_single_bit(sector) || sector < kMinLine || sector > line || line / sector > kMaxSectors) {
     usage("the sector size of a cache does not fit", where, fmt::format("{} bytes, lines of {}", sector, line),
-          fmt::format("a power of two, {} to {}", std::max(line / kMaxSectors, 1U), line));
+          fmt::format("a power of two, {} to {}", std::max(line / kMaxSectors, kMinLine), line));
   }
   if (geometry.bytes % line != 0) {
     usage("the size of a cache is not a number of lines", where,

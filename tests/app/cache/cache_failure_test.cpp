@@ -215,7 +215,8 @@ TEST_F(CacheFailure, SizesThatDoNotFitNameTheKeysThatAreSet) {
   std::string machine = read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/machines/rtx4060-laptop.toml");
   machine.replace(machine.find("l1_ways = 256"), 13, "l1_ways = 7");
   std::ofstream(scratch_ / "odd.toml") << machine;
-  EXPECT_THAT(run_command({"cache", trace(), "--machine", scratch_ / "odd.toml"}).errors, HasSubstr("machine '"));
+  EXPECT_THAT(run_command({"cache", trace(), "--machine", scratch_ / "odd.toml"}).errors,
+              HasSubstr("odd.toml, l1_*: the ways"));
 }
 
 TEST_F(CacheFailure, OptionsOfLaunchesAreRefusedForMemoryTraces) {

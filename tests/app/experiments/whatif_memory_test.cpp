@@ -181,6 +181,7 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
   }
   EXPECT_GE(points, 6U);
   EXPECT_GE(answer["memory_times"], 8);
+  EXPECT_THAT(answer["rows"][1]["verdict"]["not_varied"].dump(), HasSubstr("machine.rt_steps_per_cycle"));
   const json& verdict = answer["rows"][1]["verdict"];
   EXPECT_EQ(verdict["ranges"].size(), 2U) << "live state and shader cost are assumed, the size of the L1 is published";
 }
@@ -202,9 +203,50 @@ TEST_F(WhatifMemoryTest, UsualNumbersAndVerdictComeFirst) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_TRUE(outcome.output.starts_with("answer   ser: ")) << outcome.output;
   for (const char* name :
-       {"a closest-hit call", "the live state of a thread", "the size of an L1", "the size of the L2",
-        "the bandwidth of DRAM", "the latency of an instruction", "the number of MSHRs", "were run for it"}) {
+       {"a closest-hit call", "a miss call", "the latency of an exchange", "the latency of a visit's load",
+        "the visits of a ray-tracing unit per cycle", "the bandwidth of the L2", "the number of registers of a thread",
+        "the live state of a thread", "the size of an L1", "the size of the L2", "the bandwidth of DRAM",
+        "the latency of an instruction", "the number of MSHRs", "were run for it"}) {
     EXPECT_THAT(outcome.output, HasSubstr(name));
+  }
+}
+
+/// A verdict over a part of the numbers says so; a number that flips it decides, however it is known.
+TEST_F(WhatifMemoryTest, VerdictsSayOverWhichNumbers) {
+  const Words partly = {"--models",  "plain,ser",      "--outputs",    "time",
+                        "--machine", "rtx4060-laptop", "--break-even", "machine.l1_bytes"};
+  const Outcome text = ask(partly);
+  ASSERT_EQ(text.code, 0) << text.errors;
+  EXPECT_THAT(text.output, HasSubstr(", over the numbers varied, on rtx4060-laptop"));
+  EXPECT_THAT(text.output, HasSubstr("uncertain numbers that would decide the verdict too were not varied: "));
+  EXPECT_THAT(text.output, HasSubstr("machine.reorder_cycles"));
+  EXPECT_THAT(text.errors, HasSubstr("withholds 2 SMs while it reorders: cut to 1"));
+  Words fitted = partly;
+  fitted.back() = "machine.reorder_cycles=0..1000000";
+  const json answer = answer_of(fitted);
+  const json& row = answer["rows"][1];
+  ASSERT_EQ(row["verdict"]["ranges"].size(), 1U) << "fitted, not known";
+  const bool flips = answer["break_even"][0]["changes_above"];
+  EXPECT_EQ(row["verdict"]["answer"], flips                               ? "cannot-tell"
+                                      : row["speed_up"].get<double>() > 1 ? "pays"
+                                                                          : "does-not-pay");
+  EXPECT_EQ(row["numbers_not_varied"], row["verdict"]["not_varied"].size());
+}
+
+TEST_F(WhatifMemoryTest, ParametersThatWereGivenAreNotAssumed) {
+  const auto origin = [&](const Words& more) {
+    Words words = more;
+    words.insert(words.end(), {"--outputs", "time", "--break-even", "scheduler.model:live_state"});
+    return answer_of(words)["break_even"][0]["origin"].get<std::string>();
+  };
+  EXPECT_EQ(origin({"--models", "ser"}), "assumed");
+  EXPECT_EQ(origin({"--models", "ser:live_state=84"}), "given");
+  EXPECT_EQ(origin({"--set", "scheduler.model=ser", "--set", "scheduler.model:live_state=84"}), "given");
+  EXPECT_EQ(origin({"--set", "scheduler.model=ser:live_state=84"}), "given");
+  EXPECT_EQ(origin({"--set", "scheduler.model=ser"}), "assumed");
+  const json fluid = answer_of({"--models", "ser:live_state=84"});
+  for (const json& range : fluid["rows"][1]["verdict"]["ranges"]) {
+    EXPECT_NE(range["quantity"], "scheduler.model:live_state");
   }
 }
 
@@ -323,6 +365,8 @@ TEST_F(WhatifMemoryTest, WrongQuestionsAreRefused) {
   };
   refused({"--outputs", "times"}, "this command does not have the output");
   refused({"--outputs", "cache", "--break-even", "machine.l1_bytes"}, "the option is of memory time");
+  refused({"--models", "ser", "--break-even", "garbage"}, "expected time among --outputs");
+  refused({"--models", "ser", "--outputs", "model", "--break-even", "garbage"}, "add --outputs time");
   refused({"--outputs", "cache", "--timeline", scratch_ / "t"}, "the option is of memory time");
   refused({"--outputs", "time", "--time", "accesses"}, "the output time needs memory time");
   refused({"--outputs", "time", "--segments", scratch_ / "s.h5"}, "segments are of the output model");

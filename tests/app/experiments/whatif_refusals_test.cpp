@@ -96,7 +96,10 @@ TEST_F(WhatifRefusalsTest, NumbersThatCannotBeVaried) {
   refused_number("machine.l1_line_bytes=64..256", AllOf(HasSubstr("not an amount"), HasSubstr("machine.l1_bytes, ")));
   refused_number("machine.withheld_sms=0..4", HasSubstr("values from 0 to 3, by machine.sms = 4"));
   refused_number("machine.rt_rays=0..64", HasSubstr("0 means 'no limit'"));
-  refused_number("shader_costs.miss", HasSubstr("expected shader_costs.closest-hit"));
+  refused_number("shader_costs.metal", HasSubstr("expected shader_costs.STAGE, with one of ray-generation"));
+  refused_number("machine.l1_bytes=65536...262144", HasSubstr("not of the form LOW..HIGH"));
+  refused_number("scheduler.model:bandwidth", HasSubstr("memory time does not depend on the key"));
+  refused_number("scheduler.model:pool_warps", HasSubstr("arrival is all"));
   refused_number("machine.sms,machine.sms", HasSubstr("a key is named twice"));
   refused_number("scheduler.steps_per_ray", HasSubstr("the memory time of no row depends on the key"));
   refused_number("machine.rt_rays", HasSubstr("no amount now"));
