@@ -100,7 +100,7 @@ struct Device {
 
   std::unique_ptr<ReadbackPool> readback;
   std::unique_ptr<EventMemory> event_memory;
-  std::unique_ptr<CounterMemory> counters;  ///< null unless blocks are counted
+  std::unique_ptr<CounterMemory> counters;      ///< null unless blocks are counted
   std::unique_ptr<geometry::Tracker> geometry;  ///< null if geometry is off or the device does not record
   std::unique_ptr<Shaders> shaders;
   std::unique_ptr<Pipelines> pipelines;
