@@ -3,6 +3,7 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/pipelines/shaders.hpp"
@@ -20,6 +21,7 @@ using geometry::FakeBuffer;
 
 Device::Device() noexcept = default;
 Device::~Device() = default;
+CounterMemory::~CounterMemory() = default;
 EventMemory::~EventMemory() = default;
 EventReader::~EventReader() = default;
 Pipelines::~Pipelines() = default;
