@@ -1,7 +1,7 @@
 // The counts of basic blocks, from the counters of a spool. Internal to this room.
 //
 // Contract: the launches' counts are summed by pipeline and module; every block's count is derived from the counters,
-// with a check of the flow (derived_counts.hpp). What contradicts itself is left out, with a line in `remarks`: counts
+// with a check of the flow (derived_counts.hpp). Contradictions are left out, with a line in `remarks`: counts
 // that do not fit their counters, functions whose flow is not conserved, groups that cannot have so many lanes.
 #pragma once
 

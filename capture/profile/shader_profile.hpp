@@ -1,5 +1,5 @@
-// What happened inside the shaders of a trace: counts of basic blocks with their instructions, and what follows for
-// each shader of each pipeline.
+// Profiles of a trace's shaders: counts of basic blocks with their instructions, and sums of each shader of each
+// pipeline.
 //
 // Contract: `shader_profiles` takes a checked profile (trace::load_profile); Input names the row of a block that its
 // shader's module does not have. Shaders are in the order of the rows. Linear in rows and modules.

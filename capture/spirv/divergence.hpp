@@ -8,7 +8,7 @@
 // of a shader may regroup threads, so a value of level Group is Divergent across it.
 //
 // Contract: sound for programs without undefined behaviour whose threads part at a branch and meet again no later than
-// its immediate post-dominator, or never. What the analysis does not know is Divergent. The result is empty, with the
+// its immediate post-dominator, or never. Unknown instructions are Divergent. The result is empty, with the
 // reason, for irreducible control flow, for threads that may meet again in another round of an outer loop, and beyond
 // the limits of steps (`kMostDivergenceSteps`), depth of loops and parts of variables. Joins of disjoint paths come
 // from labels that are propagated in reverse postorder, as in Rosemann, Moll and Hack, "An Abstract Interpretation for

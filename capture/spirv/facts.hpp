@@ -1,4 +1,4 @@
-// What is known of each shader of a module without running it.
+// Facts of each shader of a module, without running it.
 //
 // Contract: never throws on any module. Blocks, loops and instructions are counted once for each function that the
 // entry point reaches. Live state and uniformity come from the inline view, which may hold several copies of a place: a

@@ -53,7 +53,7 @@ bool is_incoming(spv::StorageClass storage) {
   return storage == spv::StorageClass::IncomingRayPayloadKHR || storage == spv::StorageClass::IncomingCallableDataKHR;
 }
 
-/// What a block's events say of a value that the slot has where the block begins.
+/// First event of a block that concerns the value which the slot has where the block begins.
 enum class First : std::uint8_t { Nothing, Read, Ended };
 
 First first_of(std::span<const Event> events) {

@@ -15,7 +15,7 @@ class ViewBuilder {
   [[nodiscard]] std::optional<InlineView> build(std::uint32_t function);
 
  private:
-  /// What an id of a copy stands for: a value, a pointer, or neither (a constant).
+  /// Meaning of an id of a copy: a value, a pointer, or neither (a constant).
   struct Binding {
     Value value = kNoValue;
     std::optional<Pointer> pointer;

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 12> kChoices = {"launch",
                                                        "cache.l1.line_bytes",
                                                        "cache.l1.sector_bytes"};
 
-/// What 0, or values below it, mean instead of an amount.
+/// Values that mean something else than an amount: 0, or those below it.
 enum class From : bool { Zero, BelowZero };
 struct Beside {
   std::string_view key;
@@ -83,7 +83,7 @@ std::string parameter_of(const ModelSpec& model, std::string_view name) {
   return found == model.settings.end() ? std::string() : found->second;
 }
 
-/// What memory time takes from the charges: all but a bandwidth, because traffic of state is accesses.
+/// Charges that memory time takes: all but a bandwidth, because traffic of state is accesses.
 auto charges_of(const ModelSpec& model, const scheduler::MachineFacts& facts) {
   std::string spec = model.name;
   for (const auto& [name, value] : model.settings) {

@@ -121,7 +121,7 @@ void declare(CLI::App& command, ProfileArguments& options) {
 void add_profile_command(CLI::App& root, Session& session) {
   add_command(root, session,
               {"profile", "Traces",
-               "What happened inside the shaders of an application captured with --profile blocks: executions of basic "
+               "Inside the shaders of an application captured with --profile blocks: executions of basic "
                "blocks"},
               declare, act);
 }

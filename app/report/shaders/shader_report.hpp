@@ -45,7 +45,7 @@ struct ShaderReport {
   std::vector<ShaderRow> shaders;
 };
 
-/// What the rows of a CSV are.
+/// Subjects of a CSV's rows.
 enum class ShaderRows : std::uint8_t { Shaders, Calls, Branches, Loads };
 
 [[nodiscard]] output::Table shader_rows(const ShaderReport& report, ShaderRows rows);

@@ -38,7 +38,7 @@ void redirect(Instruction& branch, std::size_t literal_words, Id from, Id to) {
 
 }  // namespace
 
-/// What changes in a function's blocks.
+/// Changes to a function's blocks.
 struct BlockCounters::Edits {
   static constexpr std::size_t kNone = ~std::size_t{0};
   struct Split {

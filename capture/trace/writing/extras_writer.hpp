@@ -1,7 +1,7 @@
-// What a trace holds besides threads, rays, events and groups: a launch's attributes and shader table, and profiles.
+// Parts of a trace besides threads, rays, events and groups: a launch's attributes and shader table, and profiles.
 // Internal to this room.
 //
-// What is not known is not written, so that a trace without it has the bytes that it always had.
+// Unknown parts are not written, so that a trace without them has the bytes that it always had.
 #pragma once
 
 #include <string>
