@@ -6,6 +6,8 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include "capture/spirv/trace_calls.hpp"
+
 namespace rayreplay::spirv {
 
 using spv::Op;
@@ -140,15 +142,6 @@ std::string_view to_string(CallKind kind) {
 
 std::optional<CallKind> call_kind(Word op) {
   switch (op) {
-    case number(Op::OpTraceRayKHR):
-    case number(Op::OpTraceNV):
-    case number(Op::OpTraceMotionNV):
-    case number(Op::OpTraceRayMotionNV):
-    case number(Op::OpHitObjectTraceRayNV):
-    case number(Op::OpHitObjectTraceRayMotionNV):
-    case kOpHitObjectTraceRayEXT:
-    case kOpHitObjectTraceRayMotionEXT:
-      return CallKind::Trace;
     case number(Op::OpHitObjectExecuteShaderNV):
     case kOpHitObjectExecuteShaderEXT:
       return CallKind::Execute;
@@ -168,8 +161,9 @@ std::optional<CallKind> call_kind(Word op) {
     case kOpHitObjectTraceMotionReorderExecuteEXT:
       return CallKind::TraceReorderExecute;
     default:
-      return std::nullopt;
+      break;
   }
+  return trace_layout(op).acceleration_structure != 0 ? std::optional(CallKind::Trace) : std::nullopt;
 }
 
 Classifier::Classifier(const Module& module) {

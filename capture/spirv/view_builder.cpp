@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "capture/spirv/operands.hpp"
+#include "capture/spirv/trace_calls.hpp"
 
 namespace rayreplay::spirv {
 
@@ -11,31 +12,6 @@ using spv::Op;
 namespace {
 
 constexpr std::size_t kMostAddresses = 64;  ///< values that choose a pointer's place
-
-bool is_hit_object_write(Word op) {
-  switch (op) {
-    case number(Op::OpHitObjectRecordHitMotionNV):
-    case number(Op::OpHitObjectRecordHitWithIndexMotionNV):
-    case number(Op::OpHitObjectRecordMissMotionNV):
-    case number(Op::OpHitObjectTraceRayMotionNV):
-    case number(Op::OpHitObjectRecordEmptyNV):
-    case number(Op::OpHitObjectTraceRayNV):
-    case number(Op::OpHitObjectRecordHitNV):
-    case number(Op::OpHitObjectRecordHitWithIndexNV):
-    case number(Op::OpHitObjectRecordMissNV):
-    case kOpHitObjectRecordFromQueryEXT:
-    case kOpHitObjectRecordMissEXT:
-    case kOpHitObjectRecordMissMotionEXT:
-    case kOpHitObjectRecordEmptyEXT:
-    case kOpHitObjectTraceRayEXT:
-    case kOpHitObjectTraceRayMotionEXT:
-    case kOpHitObjectTraceReorderExecuteEXT:
-    case kOpHitObjectTraceMotionReorderExecuteEXT:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Instructions that only read the hit object whose pointer is an operand.
 bool is_hit_object_read(Word op) {
@@ -444,7 +420,7 @@ void ViewBuilder::add_store(Copy& copy, Place place, const Instruction& i) {
 void ViewBuilder::add_other(Copy& copy, Place place, const Instruction& i) {
   begin(place);
   const bool copies = i.is(Op::OpCopyMemory) || i.is(Op::OpCopyMemorySized);
-  const bool writes = is_hit_object_write(i.op()) || i.is(Op::OpRayQueryInitializeKHR);
+  const bool writes = makes_untraced(i.op()) || trace_layout(i.op()).hit_object || i.is(Op::OpRayQueryInitializeKHR);
   const std::vector<Id> ids = used_ids(i);
   std::vector<Pointer> pointers;
   for (std::size_t n = 0; n < ids.size(); ++n) {

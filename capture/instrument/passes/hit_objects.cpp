@@ -16,26 +16,6 @@ bool is_hit_object_type(Word op) {
   return op == number(Op::OpTypeHitObjectNV) || op == kOpTypeHitObjectEXT;
 }
 
-/// Makes a hit object without a trace call. The hit object is operand 1.
-bool makes_untraced(Word op) {
-  switch (op) {
-    case number(Op::OpHitObjectRecordHitMotionNV):
-    case number(Op::OpHitObjectRecordHitWithIndexMotionNV):
-    case number(Op::OpHitObjectRecordMissMotionNV):
-    case number(Op::OpHitObjectRecordEmptyNV):
-    case number(Op::OpHitObjectRecordHitNV):
-    case number(Op::OpHitObjectRecordHitWithIndexNV):
-    case number(Op::OpHitObjectRecordMissNV):
-    case kOpHitObjectRecordFromQueryEXT:
-    case kOpHitObjectRecordMissEXT:
-    case kOpHitObjectRecordMissMotionEXT:
-    case kOpHitObjectRecordEmptyEXT:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::vector<Instruction> unfused(const Instruction& i) {

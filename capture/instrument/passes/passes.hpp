@@ -13,6 +13,7 @@
 
 #include "capture/block_counts/invocation_ends.hpp"
 #include "capture/instrument/rewriter.hpp"
+#include "capture/spirv/trace_calls.hpp"
 
 namespace rayreplay::instrument {
 
@@ -24,13 +25,6 @@ struct Place {
 };
 
 // --- trace_calls.cpp: records of trace calls, and their static sites
-
-/// Operand positions of a trace call.
-struct TraceLayout {
-  std::size_t acceleration_structure = 0;  ///< word index; ray flags to t_max follow it. 0: no trace call
-  bool hit_object = false;                 ///< word 1 is a hit object, which the call makes
-};
-[[nodiscard]] TraceLayout trace_layout(Word op);
 
 /// Numbers of trace calls, unique within each shader. In the order of `next`, one per call.
 class TraceSites {

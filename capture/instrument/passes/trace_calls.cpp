@@ -7,25 +7,6 @@ namespace rayreplay::instrument {
 
 using spv::Op;
 
-TraceLayout trace_layout(Word op) {
-  switch (op) {
-    case number(Op::OpTraceRayKHR):
-    case number(Op::OpTraceNV):
-    case number(Op::OpTraceMotionNV):
-    case number(Op::OpTraceRayMotionNV):
-      return {1, false};
-    case number(Op::OpHitObjectTraceRayNV):
-    case number(Op::OpHitObjectTraceRayMotionNV):
-    case kOpHitObjectTraceRayEXT:
-    case kOpHitObjectTraceRayMotionEXT:
-    case kOpHitObjectTraceReorderExecuteEXT:
-    case kOpHitObjectTraceMotionReorderExecuteEXT:
-      return {2, true};
-    default:
-      return {};
-  }
-}
-
 namespace {
 
 /// Instructions whose operand 3 is the source of the value or pointer.
