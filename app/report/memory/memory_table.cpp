@@ -94,7 +94,7 @@ std::vector<Column> memory_columns() {
                               {"model", "", Show::Plain, 0, true},
                               {"packing", "", Show::Plain, 0, true},
                               {"node_order", "", Show::Plain, 0, true},
-                              {"efficiency", "SIMT efficiency", Show::Percent},
+                              {"efficiency", "SIMT (fluid)", Show::Percent},
                               {"model_milliseconds", "fluid (ms)", Show::Plain, 3},
                               {"model_speed_up", "speed-up", Show::Plain, 3},
                               {"cycles", "", Show::Plain, 0, true},
