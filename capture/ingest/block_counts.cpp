@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "capture/block_counts/derived_counts.hpp"
 #include "capture/block_counts/invocation_ends.hpp"
 
@@ -217,7 +218,8 @@ class Reader {
     }
     for (const Row& row : rows) {
       if (row.groups > row.lanes || row.lanes / most_lanes_ + (row.lanes % most_lanes_ != 0 ? 1 : 0) > row.groups) {
-        return fmt::format("block {} would have run with {} lanes in {} groups", row.block, row.lanes, row.groups);
+        return fmt::format("block {} would have run with {} in {}", row.block, counted(row.lanes, "lane"),
+                           counted(row.groups, "group"));
       }
     }
     return {};

@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"Groups", [](SpoolContents& s) { s.counts[0].groups[2] = 8; },
                "block 2 would have run with 7 lanes in 8 groups"},
         Damage{"FewGroups", [](SpoolContents& s) { s.counts[0].groups[3] = 1; },
-               "block 3 would have run with 10 lanes in 1 groups"},
+               "block 3 would have run with 10 lanes in 1 group"},
         Damage{"GroupsOfAnEdge",
                [](SpoolContents& s) {
                  function(s).sites[1] = {0, 1};

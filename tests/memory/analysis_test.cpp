@@ -370,7 +370,7 @@ TEST(Analysis, DoesAsTheSlowTwinForAnyOptions) {
       made.line_bytes = line;
       made.ways = static_cast<std::uint32_t>(1 + draw(20));
       made.bytes = std::uint64_t{line} * made.ways * (1 + draw(12));
-      made.sector_bytes = std::max(line >> draw(4), 1U);
+      made.sector_bytes = std::max(line >> draw(4), 4U);
       made.ways = draw(5) == 0 ? 0 : made.ways;
       made.bytes = draw(6) == 0 ? 0 : made.bytes;
       return made;

@@ -67,8 +67,26 @@ constexpr ColorTable kPlasma = {
     0xF1F525, 0xF0F724, 0xF0F921,
 };
 
+constexpr std::array<std::uint32_t, 11> kBlueRed = {0x053061, 0x2166AC, 0x4393C3, 0x92C5DE, 0xD1E5F0, 0xF7F7F7,
+                                                    0xFDDBC7, 0xF4A582, 0xD6604D, 0xB2182B, 0x67001F};
+
 const ColorTable& table(Colormap map) {
   return map == Colormap::Viridis ? kViridis : kPlasma;
+}
+
+std::uint8_t channel(std::uint32_t packed, unsigned shift) {
+  return static_cast<std::uint8_t>((packed >> shift) & 0xFFU);
+}
+
+Rgb between(double place) {
+  const auto low = std::min(static_cast<std::size_t>(place), kBlueRed.size() - 2);
+  const double part = place - static_cast<double>(low);
+  const auto mixed = [&](unsigned shift) {
+    const double from = channel(kBlueRed[low], shift);
+    const double to = channel(kBlueRed[low + 1], shift);
+    return static_cast<std::uint8_t>(std::lround(from + part * (to - from)));
+  };
+  return {mixed(16), mixed(8), mixed(0)};
 }
 
 }  // namespace
@@ -77,10 +95,13 @@ Rgb color_at(Colormap map, double value) {
   if (!std::isfinite(value)) {
     return kNoDataColor;
   }
-  const double place = std::clamp(value, 0.0, 1.0) * static_cast<double>(kColormapEntries - 1);
-  const std::uint32_t packed = table(map)[static_cast<std::size_t>(std::lround(place))];
-  return {static_cast<std::uint8_t>(packed >> 16U), static_cast<std::uint8_t>((packed >> 8U) & 0xFFU),
-          static_cast<std::uint8_t>(packed & 0xFFU)};
+  const double inside = std::clamp(value, 0.0, 1.0);
+  if (map == Colormap::BlueRed) {
+    return between(inside * static_cast<double>(kBlueRed.size() - 1));
+  }
+  const std::uint32_t packed =
+      table(map)[static_cast<std::size_t>(std::lround(inside * static_cast<double>(kColormapEntries - 1)))];
+  return {channel(packed, 16), channel(packed, 8), channel(packed, 0)};
 }
 
 const std::vector<std::string>& colormap_names() {

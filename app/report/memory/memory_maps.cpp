@@ -80,7 +80,7 @@ std::vector<Picture> memory_pictures(const std::vector<RowMap>& maps, pictures::
                             spread_of(map.last.values).mean);
     heat.unit = "time of the last access of the pixel's thread (microseconds)";
     heat.high = latest > 0 ? latest : 1;
-    list.push_back({file_of(map, ""), "When the pixel's thread makes its last access: " + map.name + ".",
+    list.push_back({file_of(map, ""), "Time of the last access of each pixel's thread: " + map.name + ".",
                     encode_png(render(heat))});
   }
   const double size = changes.empty() ? 1 : typical_size(changes);
@@ -91,7 +91,7 @@ std::vector<Picture> memory_pictures(const std::vector<RowMap>& maps, pictures::
       earlier += change < 0 ? 1U : 0U;
       all += std::isnan(change) ? 0U : 1U;
     }
-    pictures::HeatMap heat = heat_map(changes[i], colormap);
+    pictures::HeatMap heat = heat_map(changes[i], pictures::Colormap::BlueRed);
     heat.title = fmt::format("Change of the last access: {}", map.name);
     heat.note =
         fmt::format("{:.1f} % of the pixels end earlier than with {}",
@@ -100,7 +100,7 @@ std::vector<Picture> memory_pictures(const std::vector<RowMap>& maps, pictures::
     heat.low = -size;
     heat.high = size;
     list.push_back({file_of(map, kChange),
-                    fmt::format("How much later than with {} it is: {}. Middle of the scale: no change.",
+                    fmt::format("Change of that time against {}: {}. Blue: earlier, white: no change, red: later.",
                                 maps.front().name, map.name),
                     encode_png(render(heat))});
   }

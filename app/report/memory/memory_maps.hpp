@@ -1,4 +1,4 @@
-// Maps of memory what-ifs: when each pixel's thread makes its last access.
+// Maps of memory what-ifs: the time of the last access of each pixel's thread.
 //
 // Contract: each row of the table has a picture of times; each but the first has a second picture, of the change
 // against the first. Times are in microseconds from the start of the launch. All pictures of times have one scale, from

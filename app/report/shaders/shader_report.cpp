@@ -260,10 +260,9 @@ output::Table shader_rows(const ShaderReport& report, ShaderRows rows) {
 
 std::string shader_text(const ShaderReport& report) {
   std::string text = fmt::format("{:<12}{}\n", report.is_trace ? "trace" : "module", text::printable(report.file));
-  text += fmt::format("{:<12}{} recompute a live value\n\n", "live bytes",
-                      report.most_instructions == 0
-                          ? std::string("no instructions, but other names of values and components,")
-                          : "at most " + counted(report.most_instructions, "instruction"));
+  text += fmt::format("{:<12}without values that recompute from live ones {}\n\n", "live bytes",
+                      report.most_instructions == 0 ? std::string("without any instruction (other names, components)")
+                                                    : "by at most " + counted(report.most_instructions, "instruction"));
   text += output::to_text(shaders(report));
   if (const Table table = calls(report); !table.rows.empty()) {
     text += "\n" + output::to_text(table);

@@ -33,6 +33,11 @@ TEST(Colormap, OutsideTheRangeTakesTheEndsAndNoNumberIsGrey) {
   EXPECT_EQ(color_at(Colormap::Viridis, 5), color_at(Colormap::Viridis, 1));
   EXPECT_EQ(color_at(Colormap::Plasma, std::nan("")), kNoDataColor);
   EXPECT_EQ(color_at(Colormap::Plasma, INFINITY), kNoDataColor);
+  EXPECT_EQ(color_at(Colormap::BlueRed, -1), (Rgb{0x05, 0x30, 0x61}));
+  EXPECT_EQ(color_at(Colormap::BlueRed, 0.5), (Rgb{0xF7, 0xF7, 0xF7}));
+  EXPECT_EQ(color_at(Colormap::BlueRed, 0.55), (Rgb{0xFA, 0xE9, 0xDF})) << "half way to the next colour";
+  EXPECT_EQ(color_at(Colormap::BlueRed, 1), (Rgb{0x67, 0x00, 0x1F}));
+  EXPECT_EQ(color_at(Colormap::BlueRed, std::nan("")), kNoDataColor);
 }
 
 TEST(Colormap, LuminanceGrowsAllTheWay) {
