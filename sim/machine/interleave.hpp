@@ -122,6 +122,7 @@ struct MemoryTime {
   StageWaits stages{};                         ///< of all SMs
   std::uint64_t l2_bytes = 0, dram_bytes = 0;  ///< served
   std::uint64_t dram_written_bytes = 0;        ///< part of dram_bytes: writebacks of the L2; without one, stores
+  memory::WarpCalls calls;                     ///< of the warps that ran
   // Cycles of service, summed over SMs and partitions where there are several.
   double issue_cycles = 0, ray_unit_cycles = 0, l2_cycles = 0, dram_cycles = 0;
 };

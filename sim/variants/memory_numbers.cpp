@@ -237,7 +237,9 @@ std::optional<Hindrance> hindrance(const Quantity& quantity, const AskedNumber& 
 std::vector<AskedNumber> usual_numbers(const Settings& complete, const NumberFacts& facts) {
   std::vector<AskedNumber> usual;
   for (const NumberFacts::Calls& calls : facts.calls) {
-    usual.push_back({calls.key});
+    if (calls.key.starts_with(kCallCosts)) {
+      usual.push_back({calls.key});
+    }
   }
   for (const auto& [name, value] : parse_spec(complete.text(kSchedulerModel)).settings) {
     if (std::string key = std::string(kModelParameter) + name; !name_of_number(key).empty()) {
@@ -339,6 +341,44 @@ std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& fa
       found.quantity.name = name.empty() ? one.key : name;
     }
     numbers.push_back(std::move(found.quantity));
+  }
+  return numbers;
+}
+
+std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts) {
+  std::vector<Quantity> numbers;
+  for (const NumberFacts::Calls& calls : facts.calls) {
+    numbers.push_back({.kind = QuantityKind::Call,
+                       .key = calls.key,
+                       .name = calls.name,
+                       .unit = "instructions",
+                       .origin = calls.origin,
+                       .value = calls.cost});
+  }
+  std::vector<std::string> keys;
+  const std::string model = parse_spec(complete.text(kSchedulerModel)).name;
+  for (const Parameter& parameter : scheduler::SchedulerModels::describe(model).parameters) {
+    if (std::holds_alternative<std::int64_t>(parameter.default_value) ||
+        std::holds_alternative<double>(parameter.default_value)) {
+      keys.push_back(std::string(kModelParameter) + parameter.name);
+    }
+  }
+  keys.insert(keys.end(), amount_keys().begin(), amount_keys().end());
+  for (const std::string& key : keys) {
+    Quantity quantity = find(complete, facts, key).quantity;
+    if (quantity.key.empty() || !unread_because(complete, key).empty() ||
+        meaning_beside(key, quantity.value).starts_with(kTheMachines)) {
+      continue;  // not read, or another number of the list stands for it
+    }
+    const std::string_view name = name_of_number(key);
+    quantity.name = name.empty() ? key : name;
+    numbers.push_back(std::move(quantity));
+  }
+  const std::vector<Quantity> varied = numbers_of(complete, facts, {});
+  for (Quantity& quantity : numbers) {
+    const auto found = std::ranges::find(varied, quantity.key, &Quantity::key);
+    quantity.low = found == varied.end() ? quantity.value : found->low;
+    quantity.high = found == varied.end() ? quantity.value : found->high;
   }
   return numbers;
 }

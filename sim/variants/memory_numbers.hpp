@@ -35,9 +35,10 @@ struct AskedNumber {
 
 /// Facts of the launch about its numbers, beside its settings.
 struct NumberFacts {
-  /// Cost of the calls of a stage that the launch makes.
+  /// Cost of the calls of a stage that the launch makes; or of trace calls of other shaders than ray generation, whose
+  /// cost cannot be given.
   struct Calls {
-    std::string key{}, name{};  ///< "shader_costs.miss", "a miss call"
+    std::string key{}, name{};  ///< "shader_costs.miss", "a miss call"; "trace-call"
     double cost = 0;            ///< instructions, mean
     machine::Origin origin = machine::Origin::Assumed;
   };
@@ -53,6 +54,10 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 /// `complete`: the row's settings.
 [[nodiscard]] std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& facts,
                                                const std::vector<AskedNumber>& asked);
+
+/// All amounts from which the row's memory time follows: costs of calls, parameters of its scheduler model, and keys,
+/// without those that it does not read. The usual numbers have their range, the others none.
+[[nodiscard]] std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts);
 
 /// Keys of the usual numbers that would decide the verdict, and that `asked` leaves as they are; none if it is empty.
 [[nodiscard]] std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <utility>
 #include <variant>
@@ -68,7 +70,7 @@ void take(Metrics& metrics, Made made) {
 }
 
 /// By stage. A cost for a stage does not replace one that the user gave to a shader, so given costs count only where
-/// all are given. A trace call that another shader makes than ray generation has no key.
+/// all are given.
 std::vector<NumberFacts::Calls> costs_of_calls(const std::vector<trace::Shader>& shaders,
                                                std::span<const simt::CallTally> called, const machine::Costs& costs) {
   struct Sum {
@@ -78,7 +80,7 @@ std::vector<NumberFacts::Calls> costs_of_calls(const std::vector<trace::Shader>&
   std::vector<Sum> sums;
   for (const simt::CallTally& call : called) {
     const auto [key, name] = call_kind(shaders[call.shader].stage, call.kind);
-    if (!trace::is_warp_event(call.kind) || !key.starts_with(kCallCosts)) {
+    if (!trace::is_warp_event(call.kind)) {
       continue;
     }
     const machine::CallCost& cost =
@@ -166,13 +168,24 @@ class Comparison {
         settings.pop_back();
       }
     }
+    if (wanted_.outputs.time && !result_.rows.front().bound) {
+      facts_ = number_facts(result_.rows.front());
+      add_numbers();
+    }
     if (!judges()) {
       return;
     }
-    facts_ = number_facts(result_.rows.front());
     check_numbers(settings, facts_, wanted_.numbers);
     for (const AskedNumber& one : wanted_.numbers) {
       check_number(one);
+    }
+  }
+
+  void add_numbers() {
+    for (MemoryRow& row : result_.rows) {
+      if (!row.bound) {
+        row.numbers = numbers_in_use(settings_of(bench_.asked, wanted_.outputs, row), facts_);
+      }
     }
   }
 
@@ -316,7 +329,7 @@ class Comparison {
       }
     }
     const std::size_t of_rows = cycles_.size();
-    report_start(bench_.progress, "break-even, memory times", 0);
+    report_start(bench_.progress, fmt::format("break-even, at least {} memory times", fewest_runs()), 0);
     report_advance(bench_.progress, 0);
     for (MemoryRow& row : result_.rows) {
       if (!row.bound && &row != &baseline) {
@@ -325,6 +338,30 @@ class Comparison {
     }
     report_finish(bench_.progress);
     result_.runs = cycles_.size() - of_rows;
+  }
+
+  /// Memory times at the ends of all ranges, beside those of the rows.
+  [[nodiscard]] std::size_t fewest_runs() const {
+    const MemoryRow& baseline = result_.rows.front();
+    std::set<std::string> keys;
+    for (const MemoryRow& row : result_.rows) {
+      if (row.bound || &row == &baseline) {
+        continue;
+      }
+      for (const Quantity& quantity :
+           numbers_of(settings_of(bench_.asked, wanted_.outputs, row), facts_, wanted_.numbers)) {
+        for (const double value : {quantity.low, quantity.high}) {
+          for (const MemoryRow* side : {&baseline, &row}) {
+            Settings settings = chosen(bench_.asked, wanted_.outputs, *side);
+            set_numbers(settings, {&quantity, 1}, {&value, 1}, side != &baseline);
+            if (std::string key = key_of(settings); !cycles_.contains(key)) {
+              keys.insert(std::move(key));
+            }
+          }
+        }
+      }
+    }
+    return keys.size();
   }
 
   [[nodiscard]] NumberFacts number_facts(const MemoryRow& baseline) {

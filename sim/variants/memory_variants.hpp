@@ -49,6 +49,7 @@ struct MemoryRow {
   double model_speed_up = 1;              ///< likewise in the fluid model
   Verdict verdict{};                      ///< NotAsked of the baseline, of bounds, without time or break_even
   Verdict explored{};                     ///< of the numbers that are known: only its `effects` have a meaning
+  std::vector<Quantity> numbers{};        ///< with time: numbers_in_use; none for a bound
   std::vector<std::string> not_varied{};  ///< keys that would decide the verdict too, but were not asked for
 };
 

@@ -23,8 +23,9 @@ bool same(const RecordedStream& a, const RecordedStream& b) {
          a.cycles == b.cycles && a.instructions == b.instructions && a.mshr_stall_cycles == b.mshr_stall_cycles &&
          a.time.sms == b.time.sms && a.time.l2_bytes == b.time.l2_bytes && a.time.dram_bytes == b.time.dram_bytes &&
          a.time.dram_written_bytes == b.time.dram_written_bytes && a.time.stages == b.time.stages &&
-         a.time.issue_cycles == b.time.issue_cycles && a.time.ray_unit_cycles == b.time.ray_unit_cycles &&
-         a.time.l2_cycles == b.time.l2_cycles && a.time.dram_cycles == b.time.dram_cycles;
+         a.time.calls == b.time.calls && a.time.issue_cycles == b.time.issue_cycles &&
+         a.time.ray_unit_cycles == b.time.ray_unit_cycles && a.time.l2_cycles == b.time.l2_cycles &&
+         a.time.dram_cycles == b.time.dram_cycles;
 }
 
 /// The same with memory time of 1000 cycles.
@@ -42,6 +43,7 @@ RecordedStream timed(RecordedStream stream) {
   stream.time.l2_bytes = 4096;
   stream.time.dram_bytes = 1024;
   stream.time.dram_written_bytes = 320;
+  stream.time.calls = {.calls = 10, .lanes = 320};
   stream.time.issue_cycles = 123.5;
   stream.time.ray_unit_cycles = 1.0 / 3;
   stream.time.l2_cycles = 99;
@@ -138,6 +140,8 @@ TEST(RecordedStream, TimeThatContradictsItselfIsRefused) {
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.l2_cycles = -1; })));
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { ++time.stages[2][5]; }))) << "more than the SMs have";
   EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.dram_written_bytes = 1025; }))) << "a part of 1024";
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.calls.lanes = 9; }))) << "a call without lanes";
+  EXPECT_TRUE(refused(with([](machine::MemoryTime& time) { time.calls.lanes = 641; }))) << "above 64 lanes a call";
   EXPECT_TRUE(
       refused(with([](machine::MemoryTime& time) { time.dram_cycles = std::numeric_limits<double>::infinity(); })));
 }

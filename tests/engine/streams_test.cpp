@@ -80,6 +80,8 @@ TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
     EXPECT_EQ(metric(outcome, "time_cycles"), as_double(interleaved.cycles));
     EXPECT_EQ(metric(outcome, "stream_cycles"), as_double(interleaved.cycles));
     EXPECT_EQ(metric(outcome, "time_milliseconds"), as_double(interleaved.cycles) / (expected.machine.clock_mhz * 1e3));
+    const memory::WarpCalls& calls = interleaved.time.calls;
+    EXPECT_EQ(metric(outcome, "time_efficiency"), as_double(calls.lanes) / (as_double(calls.calls) * 32));
     EXPECT_EQ(metric(outcome, "time_l2_bytes"), as_double(interleaved.time.l2_bytes));
     EXPECT_EQ(metric(outcome, "time_dram_bytes"), as_double(interleaved.time.dram_bytes));
     EXPECT_EQ(metric(outcome, "time_dram_written_bytes"), as_double(interleaved.time.dram_written_bytes));

@@ -53,6 +53,7 @@ inline void add_random_stages(KeptSource& source, std::uint64_t seed) {
 inline void add_random_work(KeptSource& source, const WorkShape& shape, Draws& draw) {
   for (memory::WarpStream& stream : source.streams) {
     const std::size_t instructions = stream.instructions();
+    stream.calls = {.calls = 1 + instructions, .lanes = 3 + 7 * instructions};
     if (draw.upto(9) == 0) {
       stream.work.resize(instructions + 1);
       continue;

@@ -56,6 +56,7 @@ inline void expect_same_time(const machine::MemoryTime& fast, const machine::Mem
   EXPECT_EQ(fast.l2_bytes, slow.l2_bytes);
   EXPECT_EQ(fast.dram_bytes, slow.dram_bytes);
   EXPECT_EQ(fast.dram_written_bytes, slow.dram_written_bytes);
+  EXPECT_EQ(fast.calls, slow.calls);
   expect_near(fast.issue_cycles, slow.issue_cycles, "issue slots");
   expect_near(fast.ray_unit_cycles, slow.ray_unit_cycles, "ray-tracing units");
   expect_near(fast.l2_cycles, slow.l2_cycles, "L2");

@@ -132,6 +132,7 @@ class SlowInterleave {
     warp.rows.resize(streams_[item].instructions() + 1);
     if (options_.work) {
       warp.rows = streams_[item].work;
+      result.time.calls.add(streams_[item].calls);
     }
     const std::uint32_t delay = options_.start_delay.empty() ? 0 : options_.start_delay[dispatch_.delay_of(item)];
     if (options_.work && delay > 0) {

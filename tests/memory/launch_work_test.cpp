@@ -31,6 +31,7 @@ using memory::kIssueScale;
 using memory::make_launch_source;
 using memory::StreamOptions;
 using memory::WarpStream;
+using memory::WarpCalls;
 using memory::WarpWork;
 using memory::WorkStage;
 using scheduler::kNoSegment;
@@ -207,6 +208,12 @@ TEST_F(WorkByHand, StagesOfRows) {
   EXPECT_EQ(stages(options), "gt t t t t t t ct t t t t t t c-") << "the round of the hit is the row's longest part";
 }
 
+/// Three trace calls together; two closest hits together, and a miss; then thread 2 alone: a callable, its second trace
+/// call, the closest hit of that.
+TEST_F(WorkByHand, CallsAndTheirLanes) {
+  EXPECT_EQ(stream({}).calls, (WarpCalls{1 + 2 + 3, 3 + 3 + 3}));
+}
+
 TEST_F(WorkByHand, CostsOfOtherTracesAreErrors) {
   StreamOptions options;
   options.warp_size = 4;
@@ -229,13 +236,15 @@ void PrintTo(const Case& value, std::ostream* out) {
 
 struct Sums {
   std::uint64_t visits = 0, boxes = 0, triangles = 0, rays_begin = 0, rays_end = 0, issue = 0, latency = 0;
+  WarpCalls calls{};
 
   bool operator==(const Sums&) const = default;
 };
 
 void PrintTo(const Sums& sums, std::ostream* out) {
   *out << sums.visits << " visits, " << sums.boxes << " boxes, " << sums.triangles << " triangles, " << sums.rays_begin
-       << " and " << sums.rays_end << " rays, " << sums.issue << " + " << sums.latency << " of shaders";
+       << " and " << sums.rays_end << " rays, " << sums.issue << " + " << sums.latency << " of shaders, "
+       << sums.calls.calls << " calls of " << sums.calls.lanes << " lanes";
 }
 
 class WorkOfLaunches : public testing::TestWithParam<Case> {
@@ -293,6 +302,7 @@ TEST_P(WorkOfLaunches, LeavesTheTransactionsAsTheyAre) {
     ASSERT_EQ(streams[item].work.size(), streams[item].raw.rows.size() + 1);
     ASSERT_EQ(streams[item].work.capacity(), streams[item].work.size());
     streams[item].work.clear();
+    streams[item].calls = {};
     ASSERT_EQ(streams[item], plain[item]) << item;
   }
 }
@@ -345,6 +355,7 @@ TEST_P(WorkOfLaunches, IsThatOfTheEventsAndOfTheTraversal) {
       made.issue += row.issue;
       made.latency += row.latency;
     }
+    made.calls = streams[item].calls;
     Sums expected;
     std::map<std::uint64_t, std::vector<std::set<std::uint32_t>>> others;                 // by number, then position
     std::map<std::uint64_t, std::set<std::uint32_t>> trace_calls;                         // by number
@@ -366,13 +377,16 @@ TEST_P(WorkOfLaunches, IsThatOfTheEventsAndOfTheTraversal) {
         for (std::size_t j = 0; j < list.size(); ++j) {
           others[number][j].insert(list[j]);
         }
+        expected.calls.lanes += list.size();
       }
       for (const auto& [number, call] : calls.trace_call) {
         trace_calls[number].insert(call);
+        ++expected.calls.lanes;
         group[number].emplace_back(thread, before + number - 1);
       }
     }
     const auto run = [&](const std::set<std::uint32_t>& calls) {
+      expected.calls.calls += calls.size();
       for (const std::uint32_t call : calls) {
         expected.issue += options_.call_work[call].issue;
         expected.latency += options_.call_work[call].latency;

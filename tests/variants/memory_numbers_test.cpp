@@ -269,6 +269,39 @@ TEST(MemoryNumbers, UsualRangesKeepTheOrderOfLatencies) {
   }
 }
 
+/// Each once; the usual ones with their ranges, the others without; none that stands for another one.
+TEST(MemoryNumbers, NumbersInUseContainTheUsualOnes) {
+  NumberFacts facts = kFacts;
+  facts.calls.push_back({"trace-call", "a trace call of another shader", 10});
+  for (const char* model : {"plain", "ser", "ser:arrival=timeout", "wavefront", "bindless-dispatch", "compaction"}) {
+    SCOPED_TRACE(model);
+    const Settings settings = completed({std::string("scheduler.model=") + model, "machine.name=rtx4060-laptop"});
+    const std::vector<Quantity> all = experiment::numbers_in_use(settings, facts);
+    std::vector<Quantity> usual = experiment::numbers_of(settings, facts, {});
+    std::set<std::string> keys;
+    std::size_t with_range = 0;
+    for (const Quantity& quantity : all) {
+      EXPECT_TRUE(keys.insert(quantity.key).second) << quantity.key;
+      EXPECT_FALSE(quantity.name.empty()) << quantity.key;
+      EXPECT_THAT(std::string(experiment::meaning_beside(quantity.key, quantity.value)),
+                  testing::Not(testing::StartsWith("the machine's")));
+      with_range += quantity.varied() ? 1 : 0;
+    }
+    EXPECT_EQ(with_range, usual.size());
+    EXPECT_TRUE(keys.contains("trace-call"));
+    EXPECT_TRUE(keys.contains("machine.sms"));
+    for (const Quantity& quantity : usual) {
+      const auto same = std::ranges::find(all, quantity.key, &Quantity::key);
+      ASSERT_NE(same, all.end()) << quantity.key;
+      EXPECT_EQ(same->value, quantity.value) << quantity.key;
+      EXPECT_EQ(same->low, quantity.low) << quantity.key;
+      EXPECT_EQ(same->high, quantity.high) << quantity.key;
+      EXPECT_EQ(same->origin, quantity.origin) << quantity.key;
+      EXPECT_EQ(same->name, quantity.name) << quantity.key;
+    }
+  }
+}
+
 TEST(MemoryNumbers, NumbersVariedTogetherStayAMachineThatCanBe) {
   const std::vector<Quantity> list = numbers({"scheduler.model=ser"},
                                              "machine.dram_latency_cycles,machine.l2_latency_cycles=100..600,"

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/report/context/answers.hpp"
@@ -144,6 +145,9 @@ std::string to_html(const MemoryContext& memory, const std::vector<NamedHistory>
       data["not_varied"].push_back(sentence);
     }
   }
+  if (const output::Table table = number_table(result); !table.rows.empty()) {
+    data["numbers"] = page_table(table);
+  }
   std::vector<pictures::Chart> charts;
   if (result.outputs.time) {
     charts.emplace_back(split_chart(result));
@@ -151,6 +155,13 @@ std::string to_html(const MemoryContext& memory, const std::vector<NamedHistory>
   }
   for (pictures::Chart& chart : history_charts(histories, result.machine)) {
     charts.push_back(std::move(chart));
+  }
+  if (!histories.empty()) {
+    std::vector<std::string> names;
+    for (const NamedHistory& history : histories) {
+      names.push_back(history.name);
+    }
+    data["over_time"] = fmt::format("{}", fmt::join(names, " and "));
   }
   data["charts"] = page_charts(charts);
   data["maps"] = page_figures(maps);
@@ -188,6 +199,9 @@ std::string memory_text(const MemoryContext& memory) {
       }
     }
   }
+  if (const output::Table table = number_table(result); !table.rows.empty()) {
+    text += "\n" + output::to_text(table);
+  }
   return text;
 }
 
@@ -204,6 +218,7 @@ nlohmann::ordered_json memory_json(const MemoryContext& memory) {
     }
     document["rows"][i]["moved"] = moved_json(result, result.rows[i]);
   }
+  document["numbers"] = output::to_json(number_rows(result));
   document["break_even"] = break_even_json(result);
   document["memory_times"] = result.runs;
   return document;

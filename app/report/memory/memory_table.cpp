@@ -16,6 +16,7 @@
 #include "sim/engine/stages/traffic.hpp"
 #include "sim/machine/time_shares.hpp"
 #include "sim/settings/metrics.hpp"
+#include "sim/variants/number_rules.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -38,11 +39,24 @@ constexpr double kToldShare = 0.0005;  // parts below it are rounding in text
 constexpr std::array<std::string_view, machine::kTimeParts> kPartKeys = {
     "reorder", "issue", "traversal", "load_unit", "l1_wait", "merged", "l2_wait", "dram_wait", "barrier", "idle"};
 
-constexpr std::array<std::string_view, 7 + machine::kTimeParts> kTimeKeys = {
-    "variant",  "efficiency",    "model_milliseconds", "model_speed_up", "milliseconds",
-    "speed_up", "issue",         "traversal",          "load_unit",      "l1_wait",
-    "merged",   "l2_wait",       "dram_wait",          "reorder",        "barrier",
-    "idle",     "resident_warps"};
+constexpr std::array<std::string_view, 8 + machine::kTimeParts> kTimeKeys = {"variant",
+                                                                             "efficiency",
+                                                                             "model_milliseconds",
+                                                                             "model_speed_up",
+                                                                             "time_efficiency",
+                                                                             "milliseconds",
+                                                                             "speed_up",
+                                                                             "issue",
+                                                                             "traversal",
+                                                                             "load_unit",
+                                                                             "l1_wait",
+                                                                             "merged",
+                                                                             "l2_wait",
+                                                                             "dram_wait",
+                                                                             "reorder",
+                                                                             "barrier",
+                                                                             "idle",
+                                                                             "resident_warps"};
 constexpr std::array<std::string_view, 8> kTrafficKeys = {
     "variant",   "l1_hit_rate",         "l2_hit_rate", "l2_bytes_per_ray", "dram_bytes_per_ray",
     "dram_busy", "dram_share_of_bytes", "state"};
@@ -98,6 +112,7 @@ std::vector<Column> memory_columns() {
                               {"model_milliseconds", "fluid (ms)", Show::Plain, 3},
                               {"model_speed_up", "speed-up", Show::Plain, 3},
                               {"cycles", "", Show::Plain, 0, true},
+                              {"time_efficiency", "SIMT", Show::Percent},
                               {"milliseconds", "memory time (ms)", Show::Plain, 3},
                               {"speed_up", "speed-up", Show::Plain, 3}};
   for (std::size_t part = 0; part < machine::kTimeParts; ++part) {
@@ -143,6 +158,7 @@ std::vector<Cell> cells_of(const MemoryResult& result, const MemoryRow& row) {
                              result.outputs.model ? metric(row, "model_milliseconds") : Cell(),
                              result.outputs.model ? Cell(row.model_speed_up) : Cell(),
                              metric(row, "time_cycles"),
+                             metric(row, "time_efficiency"),
                              metric(row, "time_milliseconds"),
                              timed ? Cell(row.speed_up) : Cell()};
   for (const std::string& name : experiment::part_metrics()) {
@@ -228,6 +244,31 @@ void each_effect(const MemoryResult& result, const Visit& visit) {
     for (const Verdict* verdict : {&row.verdict, &row.explored}) {
       for (const Effect& effect : verdict->effects) {
         visit(row, *verdict, effect);
+      }
+    }
+  }
+}
+
+/// Calls visit(variant, number): the numbers that all rows have alike, without a variant, and then the others by row.
+template <class Visit>
+void each_number(const MemoryResult& result, const Visit& visit) {
+  const auto is_common = [&result](const Quantity& quantity) {
+    return std::ranges::all_of(result.rows, [&](const MemoryRow& row) {
+      const auto found = std::ranges::find(row.numbers, quantity.key, &Quantity::key);
+      return row.bound ||
+             (found != row.numbers.end() && found->value == quantity.value && found->origin == quantity.origin &&
+              found->low == quantity.low && found->high == quantity.high);
+    });
+  };
+  for (const Quantity& quantity : result.rows.front().numbers) {
+    if (is_common(quantity)) {
+      visit(Cell(), quantity);
+    }
+  }
+  for (const MemoryRow& row : result.rows) {
+    for (const Quantity& quantity : row.numbers) {
+      if (!is_common(quantity)) {
+        visit(Cell(variant_name(result, row)), quantity);
       }
     }
   }
@@ -333,6 +374,33 @@ std::vector<std::string> not_varied_sentences(const MemoryResult& result) {
     }
   }
   return sentences;
+}
+
+output::Table number_rows(const MemoryResult& result) {
+  output::Table table;
+  table.columns = {{"variant", ""}, {"quantity", ""}, {"name", ""}, {"value", ""}, {"unit", ""},
+                   {"meaning", ""}, {"origin", ""},   {"low", ""},  {"high", ""}};
+  each_number(result, [&table](const Cell& variant, const Quantity& quantity) {
+    const std::string_view meaning = experiment::meaning_beside(quantity.key, quantity.value);
+    table.rows.push_back({variant, quantity.key, quantity.name, quantity.value, quantity.unit,
+                          meaning.empty() ? Cell() : Cell(std::string(meaning)),
+                          std::string(to_string(quantity.origin)), quantity.low, quantity.high});
+  });
+  return table;
+}
+
+output::Table number_table(const MemoryResult& result) {
+  output::Table table;
+  table.columns = {{"name", "number"}, {"value", "value"}, {"unit", "unit"}, {"origin", "origin"}, {"range", "range"}};
+  each_number(result, [&table](const Cell& variant, const Quantity& quantity) {
+    const auto* const of_variant = std::get_if<std::string>(&variant);
+    const std::string_view meaning = experiment::meaning_beside(quantity.key, quantity.value);
+    table.rows.push_back({of_variant == nullptr ? quantity.name : fmt::format("{}: {}", *of_variant, quantity.name),
+                          meaning.empty() ? amount(quantity, quantity.value, false) : std::string(meaning),
+                          meaning.empty() ? quantity.unit : std::string(), std::string(to_string(quantity.origin)),
+                          range_of(quantity)});
+  });
+  return table;
 }
 
 output::Table break_even_rows(const MemoryResult& result) {

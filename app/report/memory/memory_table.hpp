@@ -33,6 +33,10 @@ namespace rayreplay::report {
 /// Of each row with a verdict.
 [[nodiscard]] std::vector<std::string> memory_verdicts(const experiment::MemoryResult& result);
 
+/// A row for each number in use; where rows differ, one for each variant, else with an empty variant.
+[[nodiscard]] output::Table number_rows(const experiment::MemoryResult& result);
+[[nodiscard]] output::Table number_table(const experiment::MemoryResult& result);
+
 /// A row for each variant and number that was varied.
 [[nodiscard]] output::Table break_even_rows(const experiment::MemoryResult& result);
 [[nodiscard]] output::Table break_even_table(const experiment::MemoryResult& result);

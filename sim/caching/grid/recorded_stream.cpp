@@ -14,6 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "sim/machine/time_shares.hpp"
 
@@ -28,7 +29,7 @@ static_assert(std::is_trivially_copyable_v<SmTime> && std::has_unique_object_rep
 static_assert(std::is_trivially_copyable_v<Transaction> && std::has_unique_object_representations_v<Transaction>);
 
 constexpr std::uint64_t kMagic = 0x6D61'6572'7473'7272U;  // "rrstream"
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::uint32_t kMaxSms = 65536;
 constexpr std::uint8_t kMaxLanes = 64;
 constexpr std::uint8_t kAllFlags =
@@ -53,6 +54,8 @@ struct Header {
   std::uint64_t l2_bytes = 0;
   std::uint64_t dram_bytes = 0;
   std::uint64_t dram_written_bytes = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t call_lanes = 0;
   machine::StageWaits stages{};
   // Bits of doubles: a struct with padding or doubles has no unique representation.
   std::uint64_t issue_cycles = 0;
@@ -60,7 +63,7 @@ struct Header {
   std::uint64_t l2_cycles = 0;
   std::uint64_t dram_cycles = 0;
 };
-static_assert(sizeof(Header) == 136 + sizeof(machine::StageWaits) && std::has_unique_object_representations_v<Header>);
+static_assert(sizeof(Header) == 152 + sizeof(machine::StageWaits) && std::has_unique_object_representations_v<Header>);
 
 [[noreturn]] void damaged(std::string what, const std::string& where, std::string found, std::string expected) {
   throw Error(ErrorKind::Input, {std::move(what), where, std::move(found), std::move(expected),
@@ -151,6 +154,10 @@ void check_time(const RecordedStream& stream, const std::string& where) {
   if (time.dram_written_bytes > time.dram_bytes) {
     wrong(fmt::format("{} bytes written of {} served", time.dram_written_bytes, time.dram_bytes));
   }
+  const memory::WarpCalls& calls = time.calls;
+  if (calls.lanes < calls.calls || calls.lanes / kMaxLanes + (calls.lanes % kMaxLanes != 0 ? 1 : 0) > calls.calls) {
+    wrong(fmt::format("{} lanes of {}", calls.lanes, counted(calls.calls, "call")));
+  }
   for (const double cycles : servers) {
     if (!(std::isfinite(cycles) && cycles >= 0)) {
       wrong(fmt::format("{} cycles of a server", cycles));
@@ -226,6 +233,8 @@ std::string write_stream(const RecordedStream& stream) {
                       .l2_bytes = stream.time.l2_bytes,
                       .dram_bytes = stream.time.dram_bytes,
                       .dram_written_bytes = stream.time.dram_written_bytes,
+                      .calls = stream.time.calls.calls,
+                      .call_lanes = stream.time.calls.lanes,
                       .stages = stream.time.stages,
                       .issue_cycles = std::bit_cast<std::uint64_t>(stream.time.issue_cycles),
                       .ray_unit_cycles = std::bit_cast<std::uint64_t>(stream.time.ray_unit_cycles),
@@ -274,6 +283,7 @@ RecordedStream read_stream(std::string_view bytes, const std::string& where) {
   stream.time.l2_bytes = header.l2_bytes;
   stream.time.dram_bytes = header.dram_bytes;
   stream.time.dram_written_bytes = header.dram_written_bytes;
+  stream.time.calls = {header.calls, header.call_lanes};
   stream.time.stages = header.stages;
   stream.time.issue_cycles = std::bit_cast<double>(header.issue_cycles);
   stream.time.ray_unit_cycles = std::bit_cast<double>(header.ray_unit_cycles);

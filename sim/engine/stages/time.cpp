@@ -33,7 +33,7 @@ void add_split(MetricSet& metrics, const RecordedStream& stream) {
   metrics.add_count("time_sm_with_most", spread.sm);
 }
 
-MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machine) {
+MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machine, std::uint32_t warp_size) {
   const machine::TimeShares shares =
       machine::time_shares(stream.time, stream.cycles, stream.mshr_stall_cycles, machine);
   constexpr std::array kParts = {
@@ -50,6 +50,9 @@ MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machi
     metrics.add(kParts[part], shares.parts[part]);
   }
   metrics.add("time_resident_warps", shares.resident_warps);
+  const memory::WarpCalls& calls = stream.time.calls;
+  const double most = static_cast<double>(calls.calls) * warp_size;
+  metrics.add("time_efficiency", most == 0 ? 0 : static_cast<double>(calls.lanes) / most);
   metrics.add_count("time_l2_bytes", stream.time.l2_bytes);
   metrics.add_count("time_dram_bytes", stream.time.dram_bytes);
   metrics.add_count("time_dram_written_bytes", stream.time.dram_written_bytes);
@@ -63,7 +66,9 @@ MetricSet metrics_of(const RecordedStream& stream, const machine::Machine& machi
 
 std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* const> members) {
   const Experiment& experiment = *members.front();
-  return {Made(metrics_of(*stream(bench, experiment), stream_machine(*experiment.settings)))};
+  const Settings& settings = *experiment.settings;
+  return {Made(metrics_of(*stream(bench, experiment), stream_machine(settings),
+                          decisions(settings, *experiment.facts).warp_size))};
 }
 
 void check_time(const Experiment& experiment) {
@@ -103,6 +108,8 @@ const StageRegistrar kRegistrar(
              {"time_barrier_share", "", "share", "SM-cycles without warps before the SM's last one ends", Goal::Less},
              {"time_idle_share", "", "share", "SM-cycles after the end of the SM's last warp", Goal::Less},
              {"time_resident_warps", "", "warps", "Resident warps of an SM, mean over all SM-cycles", Goal::None},
+             {"time_efficiency", "", "share", "SIMT efficiency of the simulated warps: active lanes, mean over calls",
+              Goal::More},
              {"time_l2_bytes", "", "bytes", "Bytes that the L2 served", Goal::Less},
              {"time_dram_bytes", "", "bytes", "Bytes that DRAM served, read and written", Goal::Less},
              {"time_dram_written_bytes", "", "bytes", "The part of them that was written", Goal::Less},

@@ -491,6 +491,7 @@ void EngineState::add_time() {
   }
   result_.time.issue_cycles = static_cast<double>(issue) / kTicksOfCycle;
   result_.time.ray_unit_cycles = static_cast<double>(ray_unit) / kTicksOfCycle;
+  result_.time.calls = supply_.calls();
   bandwidth_.add_to(result_.time);
 }
 

@@ -64,6 +64,7 @@ void ItemSupply::generate(std::uint32_t item) {
   source_->generate(items_, streams_);
   for (std::size_t i = 0; i < items_.size(); ++i) {
     check(streams_[i], items_[i]);
+    calls_.add(streams_[i].calls);
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(held_.size()));
       held_.emplace_back();

@@ -35,6 +35,10 @@ class ItemSupply {
     }
     return held_[place_[item]];
   }
+  /// Of all streams taken so far, and of those generated ahead.
+  [[nodiscard]] const memory::WarpCalls& calls() const {
+    return calls_;
+  }
   /// The item's stream is not read any more.
   void give_back(std::uint32_t item) {
     held_[place_[item]] = {};
@@ -54,6 +58,7 @@ class ItemSupply {
   std::vector<std::uint32_t> place_;         ///< by item: of its stream in held_; kNone
   std::deque<memory::WarpStream> held_;      ///< generated and not given back; others are empty
   std::vector<std::uint32_t> free_;          ///< places of those
+  memory::WarpCalls calls_;
   std::vector<std::uint32_t> items_;         ///< of one call of the source
   std::vector<memory::WarpStream> streams_;  ///< of one call of the source
 };

@@ -6,10 +6,12 @@
 namespace rayreplay::memory {
 namespace {
 
-/// The different ones of these calls, ascending.
-void keep_different(std::vector<std::uint32_t>& calls) {
+/// Leaves the different ones of these calls of lanes, ascending, and counts them.
+void keep_different(std::vector<std::uint32_t>& calls, WorkWriter& work) {
+  const std::size_t lanes = calls.size();
   std::ranges::sort(calls);
   calls.erase(std::ranges::unique(calls).begin(), calls.end());
+  work.count_calls(calls.size(), lanes);
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, st
         made.push_back(chunk.calls.trace_call[lane.first_call + number]);
       }
     }
-    keep_different(made);
+    keep_different(made, *out.work());
     run(made, out);
   }
   if (options_->payload_bytes > 0) {
@@ -110,7 +112,7 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
     std::vector<std::uint32_t> made;
     if (out.work() != nullptr) {
       for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back(call.number()); });
-      keep_different(made);
+      keep_different(made, *out.work());
       out.enter(stage_of_round(made));
     }
     if (options_->record_bytes > 0) {

@@ -212,6 +212,7 @@ class Source final : public LaunchSource {
       writes_.end(chunk, item, out);
       if (options_.work) {
         work.finish();
+        made.calls = work.calls();
       }
       coalesce(raw, options_.coalescing, made);
       *jobs[item].stream = WarpStream(made);

@@ -59,6 +59,7 @@ struct WarpStream {
   std::vector<Request> requests;
   Instructions raw;            ///< the instructions before coalescing; empty unless wanted
   std::vector<WarpWork> work;  ///< instructions + 1: before each, and after the last; empty unless wanted
+  WarpCalls calls;             ///< with work
 
   [[nodiscard]] std::size_t instructions() const {
     return first.empty() ? 0 : first.size() - 1;

@@ -53,4 +53,16 @@ struct WarpWork {
 };
 static_assert(sizeof(WarpWork) == 20);
 
+/// Calls of shaders and trace calls. The lanes of a warp that make the same call together are one call.
+struct WarpCalls {
+  std::uint64_t calls = 0;
+  std::uint64_t lanes = 0;  ///< that make them, summed over calls
+
+  void add(const WarpCalls& other) {
+    calls += other.calls;
+    lanes += other.lanes;
+  }
+  bool operator==(const WarpCalls&) const = default;
+};
+
 }  // namespace rayreplay::memory

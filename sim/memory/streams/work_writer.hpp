@@ -7,6 +7,7 @@
 // that does not fit into a row.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -40,6 +41,13 @@ class WorkWriter {
     add(row_.issue, issue);
     add(row_.latency, latency);
     run_.add(stage_, issue, latency);
+  }
+  /// `calls` different calls that `lanes` lanes make, each of them one.
+  void count_calls(std::size_t calls, std::size_t lanes) {
+    calls_.add({calls, lanes});
+  }
+  [[nodiscard]] const WarpCalls& calls() const {
+    return calls_;
   }
   void begin_rays(std::uint32_t rays) {
     add(row_.rays_begin, rays);
@@ -77,6 +85,7 @@ class WorkWriter {
 
   std::vector<WarpWork>* out_;
   WarpWork row_;
+  WarpCalls calls_;
   WorkStage stage_ = WorkStage::RayGeneration;
   LongestStage run_;  ///< of the row's shader instructions
   bool follows_ = false;

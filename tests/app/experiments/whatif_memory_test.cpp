@@ -73,6 +73,7 @@ TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
   const std::vector<std::pair<const char*, const char*>> kNames = {{"efficiency", "model_efficiency"},
                                                                    {"model_milliseconds", "model_milliseconds"},
                                                                    {"cycles", "time_cycles"},
+                                                                   {"time_efficiency", "time_efficiency"},
                                                                    {"milliseconds", "time_milliseconds"},
                                                                    {"reorder", "time_reorder_share"},
                                                                    {"issue", "time_issue_share"},
@@ -250,6 +251,45 @@ TEST_F(WhatifMemoryTest, ParametersThatWereGivenAreNotAssumed) {
   }
 }
 
+/// A number that all rows have alike is there once.
+TEST_F(WhatifMemoryTest, NumbersInUseNameTheirOrigin) {
+  const Words words = {"--models",
+                       "plain,ser",
+                       "--outputs",
+                       "time",
+                       "--no-break-even",
+                       "--shader-cost",
+                       "miss=25",
+                       "--set",
+                       "machine.l2_latency_cycles=250",
+                       "--set",
+                       "scheduler.model:spill=moved"};
+  const json answer = answer_of(words);
+  const auto number = [&answer](const std::string& key) {
+    std::vector<json> found;
+    for (const json& row : answer["numbers"]) {
+      if (row["quantity"] == key) {
+        found.push_back(row);
+      }
+    }
+    EXPECT_EQ(found.size(), 1U) << key;
+    return found.empty() ? json() : found.front();
+  };
+  EXPECT_EQ(number("shader_costs.miss")["value"], 25);
+  EXPECT_EQ(number("shader_costs.miss")["origin"], "given");
+  EXPECT_EQ(number("shader_costs.miss")["high"], 25);
+  EXPECT_EQ(number("shader_costs.closest-hit")["origin"], "assumed");
+  EXPECT_GT(number("shader_costs.closest-hit")["high"], 250);
+  EXPECT_EQ(number("machine.l2_latency_cycles")["origin"], "given");
+  EXPECT_EQ(number("machine.dram_latency_cycles")["origin"], "measured");
+  EXPECT_EQ(number("machine.rt_rays")["meaning"], "no limit");
+  EXPECT_TRUE(number("machine.sms")["variant"].is_null());
+  EXPECT_EQ(number("scheduler.model:live_state")["variant"], "ser");
+  const Outcome text = ask(words);
+  EXPECT_THAT(text.output, HasSubstr("ser: the live state of a thread"));
+  EXPECT_THAT(text.output, HasSubstr("a miss call"));
+}
+
 TEST_F(WhatifMemoryTest, PackingsAndOrdersOfNodesAreRowsToo) {
   const json answer = answer_of({"--outputs", "cache,time", "--no-break-even", "--packing", "identity", "--packing",
                                  "direction-morton", "--node-order", "depth-first", "--node-order", "treelet"});
@@ -336,9 +376,10 @@ TEST_F(WhatifMemoryTest, ReportShowsTablesAndTime) {
       ask({"--models", "plain,ser", "--outputs", "cache,model,time", "--no-break-even", "--report", folder});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   const std::string page = read_bytes(folder + "/index.html");
-  for (const char* text : {"Misses over time", "MSHRs in use over time", "Bandwidth over time",
-                           "Resident warps over time", "Where memory time goes", "What moved",
-                           "In which stage warps are", "last-access-0-plain.png", "last-access-change-1-ser.png"}) {
+  for (const char* text :
+       {"Misses over time", "MSHRs in use over time", "Bandwidth over time", "Resident warps over time",
+        "Where memory time goes", "What moved", "In which stage warps are", "Numbers in use",
+        "Plots over time show plain and ser.", "last-access-0-plain.png", "last-access-change-1-ser.png"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   for (const char* file : {"memory.json", "memory.csv", "break-even.csv", "config.toml", "machine.toml",
