@@ -92,6 +92,18 @@ Key KeyMaker::key() const {
   return {hash.high64, hash.low64};
 }
 
+namespace {
+
+/// What a stage's stored numbers depend on beside the experiment.
+void add_program(KeyMaker& maker, const std::string& what, const StageInfo& info) {
+  maker.add(what).add(std::to_string(info.format)).add(RAYREPLAY_VERSION);
+  for (const Metric& metric : info.metrics) {
+    maker.add(metric.name);
+  }
+}
+
+}  // namespace
+
 ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts,
                                const std::function<std::string(const std::string& path)>& content_of) {
   const TraceDecisions decided = decisions(complete, facts);
@@ -99,7 +111,7 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
   std::vector<KeyMaker> makers(infos.size());
   std::vector<KeyMaker> groups(infos.size());
   for (std::size_t i = 0; i < infos.size(); ++i) {
-    makers[i].add(infos[i].name).add(std::to_string(infos[i].format)).add(RAYREPLAY_VERSION);
+    add_program(makers[i], infos[i].name, infos[i]);
   }
   KeyMaker whole;
   whole.add(facts.name).add(facts.hash);
@@ -131,7 +143,7 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
     StageMask inputs = inputs_of(one, is_on);
     if (facts.memory && code(one).reads_of_accesses != nullptr) {
       makers[i] = {};
-      makers[i].add("memory " + infos[i].name).add(std::to_string(infos[i].format)).add(RAYREPLAY_VERSION);
+      add_program(makers[i], "memory " + infos[i].name, infos[i]);
       makers[i].add(code(one).reads_of_accesses(complete));
       inputs = bit(stage("input"));
     }

@@ -30,6 +30,7 @@ constexpr const char* kOption = "--break-even";
 constexpr std::string_view kOfMachine = "machine.";
 constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
 constexpr std::string_view kRegisters = "registers_per_thread";
+constexpr std::string_view kPayload = "stream.payload_bytes";
 constexpr std::array<std::string_view, 6> kStages = {"ray-generation", "intersection", "any-hit",
                                                      "closest-hit",    "miss",         "callable"};
 constexpr double kFactor = 4;
@@ -248,6 +249,7 @@ std::vector<AskedNumber> usual_numbers(const Settings& complete, const NumberFac
   }
   usual.push_back({std::string(kLatency)});
   usual.push_back({std::string(kRegisters)});
+  usual.push_back({std::string(kPayload)});
   const machine::Machine machine = machine_of(complete);
   for (const std::string_view key : varied_of_machine()) {
     // DRAM's is below, however it is known.

@@ -1,14 +1,14 @@
 // The numbers whose break-even in memory time is searched for.
 //
 // Contract: a number is a key of an experiment that is an amount (number_rules.hpp). The usual numbers are the costs of
-// calls, the charges of the row's scheduler model, the latency of an instruction, the registers of a thread, uncertain
-// rates, latencies and limits of the machine (is_uncertain in sim/comparison/ranges.hpp), the sizes of L1 and L2, and
-// the bandwidth of DRAM, without those that a row does not have or read. A number's range is the one asked for.
-// Otherwise it is its plausible range (sim/comparison/ranges.hpp), or without one a quarter to four times the value,
-// cut to the number's limits. The ends of all ranges move inwards to whole steps (sets of a cache, words).
-// Errors of kind Usage, for keys: a key that is no amount, is named twice, has no amount in a row now (0 for "no
-// limit"), or is 0 and has no range. For ranges: a range that lacks the value, has no other value, holds values that
-// are no amounts, or exceeds the limits.
+// calls, the charges of the row's scheduler model, the latency of an instruction, the registers of a thread, the
+// payload of a ray, uncertain rates, latencies and limits of the machine (is_uncertain in sim/comparison/ranges.hpp),
+// the sizes of L1 and L2, and the bandwidth of DRAM, without those that a row does not have or read. A number's range
+// is the one asked for. Otherwise it is its plausible range (sim/comparison/ranges.hpp), or without one a quarter to
+// four times the value, cut to the number's limits. The ends of all ranges move inwards to whole steps (sets of a
+// cache, words). Errors of kind Usage, for keys: a key that is no amount, is named twice, has no amount in a row now (0
+// for "no limit"), or is 0 and has no range. For ranges: a range that lacks the value, has no other value, holds values
+// that are no amounts, or exceeds the limits.
 #pragma once
 
 #include <cstdint>

@@ -159,11 +159,17 @@ std::set<std::string> deciding(const std::vector<std::string>& assignments, cons
 
 TEST(MemoryNumbers, AllNumbersNotKnownForSureDecide) {
   const std::string laptop = "machine.name=rtx4060-laptop";
-  const std::set<std::string> of_all = {"shader_costs.closest-hit",       "scheduler.cycles_per_instruction",
-                                        "registers_per_thread",           "machine.rt_steps_per_cycle",
-                                        "machine.rt_test_latency_cycles", "machine.l1_latency_cycles",
-                                        "machine.l2_latency_cycles",      "machine.l2_bytes_per_second",
-                                        "machine.dram_latency_cycles",    "machine.outstanding_misses"};
+  const std::set<std::string> of_all = {"shader_costs.closest-hit",
+                                        "scheduler.cycles_per_instruction",
+                                        "registers_per_thread",
+                                        "machine.rt_steps_per_cycle",
+                                        "machine.rt_test_latency_cycles",
+                                        "machine.l1_latency_cycles",
+                                        "machine.l2_latency_cycles",
+                                        "machine.l2_bytes_per_second",
+                                        "machine.dram_latency_cycles",
+                                        "machine.outstanding_misses",
+                                        "stream.payload_bytes"};
   EXPECT_EQ(deciding({laptop}), of_all);
   std::set<std::string> of_ser = of_all;
   of_ser.insert({"machine.reorder_cycles", "scheduler.model:live_state"});
@@ -193,6 +199,7 @@ TEST(MemoryNumbers, UncertainNumbersHaveTheirPlausibleRange) {
   expect_range("machine.rt_steps_per_cycle", 0.76, 3.04);
   expect_range("machine.l2_bytes_per_second", 657.5e9, 2630e9);
   expect_range("registers_per_thread", 32, 128);
+  expect_range("stream.payload_bytes", 8, 128);
   expect_range("shader_costs.closest-hit", 25, 2500);
   const Quantity withheld =
       numbers({"machine.name=rtx4060-laptop", "machine.sms=2", "scheduler.model=ser"}, "machine.withheld_sms").front();
@@ -285,7 +292,7 @@ TEST(MemoryNumbers, NumbersInUseContainTheUsualOnes) {
       EXPECT_FALSE(quantity.name.empty()) << quantity.key;
       EXPECT_THAT(std::string(experiment::meaning_beside(quantity.key, quantity.value)),
                   testing::Not(testing::StartsWith("the machine's")));
-      with_range += quantity.varied() ? 1 : 0;
+      with_range += quantity.varied() ? 1U : 0U;
     }
     EXPECT_EQ(with_range, usual.size());
     EXPECT_TRUE(keys.contains("trace-call"));
