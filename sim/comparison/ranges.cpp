@@ -25,6 +25,7 @@ constexpr std::array kRules = {
     RangeRule{QuantityKind::StepsPerRay, Origin::Assumed, 4},
     RangeRule{QuantityKind::Registers, Origin::Assumed, 2},
     RangeRule{QuantityKind::Parameter, Origin::Assumed, 4},
+    RangeRule{QuantityKind::Parameter, Origin::Counted, 2},
     RangeRule{QuantityKind::Machine, Origin::Assumed, 2},
     RangeRule{QuantityKind::Machine, Origin::Derived, 2},
     RangeRule{QuantityKind::Machine, Origin::Fitted, 2},
