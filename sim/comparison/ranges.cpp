@@ -19,7 +19,7 @@ struct RangeRule {
 
 constexpr std::array kRules = {
     RangeRule{QuantityKind::Call, Origin::Assumed, 10},
-    RangeRule{QuantityKind::Call, Origin::Counted, 2},
+    RangeRule{QuantityKind::Call, Origin::Counted, 4},
     RangeRule{QuantityKind::Call, Origin::Captured, 2},
     RangeRule{QuantityKind::CyclesPerInstruction, Origin::Assumed, 3},
     RangeRule{QuantityKind::StepsPerRay, Origin::Assumed, 4},

@@ -423,7 +423,7 @@ TEST(Quantities, TakeTheLiveStateOfTheShadersUnlessItIsGiven) {
   const auto live = [&](std::size_t row) {
     return *std::ranges::find(result.rows[row].verdict.quantities, "scheduler.model:live_state", &Quantity::key);
   };
-  for (const std::size_t row : {1, 2}) {
+  for (const std::size_t row : {1U, 2U}) {
     EXPECT_EQ(live(row).value, 96);
     EXPECT_EQ(live(row).origin, Origin::Counted);
     EXPECT_EQ(live(row).low, 48);

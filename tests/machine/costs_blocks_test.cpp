@@ -199,7 +199,7 @@ double slow_cost(const trace::Trace& trace, std::uint16_t shader) {
       const bool each = i.is(spv::Op::OpLoad) || i.is(spv::Op::OpExtInst) ||
                         (i.op() >= 109 && i.op() <= 205);  // OpConvertFToU to OpBitCount
       instructions += lanes * (each && vector != vectors.end() ? vector->second : 1);
-      traces += i.is(spv::Op::OpTraceRayKHR) ? lanes : 0;
+      traces += i.is(spv::Op::OpTraceRayKHR) || i.is(spv::Op::OpHitObjectTraceRayNV) ? lanes : 0;
     }
   }
   return instructions / (trace.shaders[shader].stage == ShaderStage::RayGeneration ? traces : entries);

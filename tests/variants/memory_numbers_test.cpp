@@ -205,12 +205,12 @@ TEST(MemoryNumbers, UncertainNumbersHaveTheirPlausibleRange) {
 }
 
 TEST(MemoryNumbers, ParametersThatTheUserGaveAreNotAssumed) {
-  const std::vector<std::string> ser = {"scheduler.model=ser"};
-  EXPECT_TRUE(deciding(ser).contains("scheduler.model:live_state"));
+  const std::vector<std::string> bindless = {"scheduler.model=bindless-dispatch"};
+  EXPECT_TRUE(deciding(bindless).contains("scheduler.model:spawn_cycles"));
   NumberFacts facts = kFacts;
-  facts.given = experiment::parameters_given({"plain", "ser:live_state=84"});
-  EXPECT_FALSE(deciding(ser, facts).contains("scheduler.model:live_state"));
-  EXPECT_EQ(facts.given.at(completed(ser).text("scheduler.model")), std::set<std::string>{"live_state"});
+  facts.given = experiment::parameters_given({"plain", "bindless-dispatch:spawn_cycles=100"});
+  EXPECT_FALSE(deciding(bindless, facts).contains("scheduler.model:spawn_cycles")) << "given at its default";
+  EXPECT_EQ(facts.given.at(completed(bindless).text("scheduler.model")), std::set<std::string>{"spawn_cycles"});
 }
 
 TEST(MemoryNumbers, TheLiveStateIsThatOfTheShadersUnlessItIsGiven) {

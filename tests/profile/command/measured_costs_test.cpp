@@ -37,7 +37,8 @@ class MeasuredCosts : public testing::Test {
     return *scratch_ / "t.rrt";
   }
   [[nodiscard]] static Words whatif(const Words& more) {
-    Words words = {"whatif", trace(), "--models", "plain,ser", "--warp-size", "32", "--no-break-even"};
+    Words words = {"whatif",  trace(),       "--models", "plain,ser",      "--order",
+                   "z-order", "--warp-size", "32",       "--no-break-even"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -49,7 +50,8 @@ class MeasuredCosts : public testing::Test {
   }
   [[nodiscard]] static Sources sources(const Words& more) {
     Sources found;
-    for (const json& cost : answer(whatif(more))["costs"]) {
+    const json costs = answer(whatif(more));
+    for (const json& cost : costs["costs"]) {
       found.insert(cost["origin"].get<std::string>());
     }
     return found;
@@ -75,7 +77,8 @@ TEST_F(MeasuredCosts, AreTakenWithoutBeingAskedFor) {
   const json costs = answer(whatif({}));
   // Instructions by entry of the profile count an operation on a vector once, the cost up to four times.
   std::map<std::uint64_t, double> executed;
-  for (const json& shader : answer({"profile", trace()})["shaders"]) {
+  const json profile = answer({"profile", trace()});
+  for (const json& shader : profile["shaders"]) {
     if (shader["entries"] > 0) {
       executed[shader["shader"]] = shader["instructions_per_entry"];
     }
@@ -105,7 +108,8 @@ TEST_F(MeasuredCosts, YieldToOtherSourcesOnRequest) {
   EXPECT_EQ(sources({"--cost-source", "spirv"}), Sources{"spirv"});
   EXPECT_EQ(sources({"--cost-source", "default"}), Sources{"default"});
   EXPECT_EQ(sources({"--shader-cost", "closest-hit=80"}), (Sources{"blocks", "hand"}));
-  const json own = answer({"whatif", trace(), "--models", "plain,ser:live_state=40", "--warp-size", "32"});
+  const json own =
+      answer({"whatif", trace(), "--models", "plain,ser:live_state=40", "--warp-size", "32", "--order", "z-order"});
   EXPECT_EQ(quantity(own, "scheduler.model:live_state")["origin"], "given");
   EXPECT_EQ(own["rows"][1]["charge_bytes_per_thread"], 80);
 }
