@@ -1,13 +1,20 @@
 #include "capture/profile/shader_profile.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "capture/profile/entry_function.hpp"
 #include "capture/spirv/control_flow.hpp"
 #include "capture/spirv/instruction_class.hpp"
+#include "capture/spirv/trace_calls.hpp"
 
 namespace rayreplay::profile {
 namespace {
@@ -43,28 +50,18 @@ class ShaderCode {
     return known == names_.end() || known->second.empty() ? fmt::format("%{}", id)
                                                           : known->second.substr(0, known->second.find('('));
   }
-  [[nodiscard]] std::uint32_t instructions(std::uint32_t function, const spirv::Block& block) const {
-    std::uint32_t count = 0;
+  /// Counts the block's instructions.
+  void count(std::uint32_t function, const spirv::Block& block, BlockProfile& counts) const {
     for (std::size_t at = block.first; at <= block.last; ++at) {
-      count += spirv::issues(classes_.of(module_.functions[function].body[at])) ? 1U : 0U;
+      const spirv::Instruction& i = module_.functions[function].body[at];
+      const std::uint32_t slots = classes_.issue_slots(i);
+      counts.instructions += slots > 0 ? 1U : 0U;
+      counts.issue_slots += slots;
+      counts.trace_calls += spirv::is_trace_call(i.op()) ? 1U : 0U;
     }
-    return count;
   }
-  /// The function of an entry point: execution models of ray tracing are in the order of the stages.
   [[nodiscard]] std::optional<std::uint32_t> entry(const trace::Shader& shader) const {
-    const auto model =
-        static_cast<spirv::Word>(spv::ExecutionModel::RayGenerationKHR) + static_cast<spirv::Word>(shader.stage);
-    for (const spirv::Instruction& entry : module_.entry_points) {
-      if (entry[1] != model || entry.string(3) != shader.entry) {
-        continue;
-      }
-      for (std::uint32_t f = 0; f < module_.functions.size(); ++f) {
-        if (module_.functions[f].id() == entry[2]) {
-          return f;
-        }
-      }
-    }
-    return std::nullopt;
+    return entry_function(module_, shader.stage, shader.entry);
   }
 
  private:
@@ -89,7 +86,7 @@ void summarise(ShaderProfile& shader, std::optional<std::uint32_t> entry, std::u
     }
   }
   double group_instructions = 0;
-  bool groups = warp_size != 0;
+  bool groups = true;
   for (BlockProfile& block : shader.blocks) {
     block.unused = static_cast<double>(block.lanes) * static_cast<double>(kEntriesOfUnused) <
                        static_cast<double>(shader.entries) ||
@@ -98,18 +95,21 @@ void summarise(ShaderProfile& shader, std::optional<std::uint32_t> entry, std::u
     shader.instructions += block.instructions;
     shader.unused_instructions += block.unused ? block.instructions : 0U;
     shader.lane_instructions += static_cast<double>(block.lanes) * block.instructions;
+    shader.lane_issue_slots += static_cast<double>(block.lanes) * block.issue_slots;
+    shader.lane_trace_calls += static_cast<double>(block.lanes) * block.trace_calls;
     groups = groups && block.groups.has_value();
     group_instructions += static_cast<double>(block.groups.value_or(0)) * block.instructions;
   }
-  if (groups && group_instructions > 0) {
-    shader.efficiency = shader.lane_instructions / (warp_size * group_instructions);
+  if (groups) {
+    shader.group_instructions = group_instructions;
   }
+  shader.efficiency = instruction_efficiency({&shader, 1}, warp_size);
 }
 
 }  // namespace
 
-std::vector<ShaderProfile> shader_profiles(const trace::Profile& profile, const std::string& file) {
-  const trace::BlockCounts& counts = profile.block_counts;
+std::vector<ShaderProfile> shader_profiles(const CountedShaders& counted, const std::string& file) {
+  const trace::BlockCounts& counts = counted.counts;
   std::vector<ShaderProfile> result;
   std::map<std::uint16_t, std::unique_ptr<ShaderCode>> codes;
   for (std::size_t row = 0; row < counts.size(); ++row) {
@@ -117,7 +117,7 @@ std::vector<ShaderProfile> shader_profiles(const trace::Profile& profile, const 
     std::unique_ptr<ShaderCode>& code = codes[shader];
     if (!code) {
       std::string reason;
-      auto module = spirv::parse(profile.shaders[shader].spirv, reason);
+      auto module = spirv::parse(counted.shaders[shader].spirv, reason);
       if (!module) {
         fail(file, row, "shader", "the shader of a counted block is no SPIR-V module", reason,
              "its module in /shaders");
@@ -146,16 +146,49 @@ std::vector<ShaderProfile> shader_profiles(const trace::Profile& profile, const 
     known.function_name = code->name(function);
     known.label = flow->blocks[block].label;
     known.loop_depth = flow->loops.depth(block);
-    known.instructions = code->instructions(function, flow->blocks[block]);
+    code->count(function, flow->blocks[block], known);
     known.lanes = counts.lanes[row];
     if (!counts.groups.empty()) {
       known.groups = counts.groups[row];
     }
   }
   for (ShaderProfile& shader : result) {
-    summarise(shader, codes.at(shader.shader)->entry(profile.shaders[shader.shader]), profile.header.warp_size);
+    summarise(shader, codes.at(shader.shader)->entry(counted.shaders[shader.shader]), counted.warp_size);
   }
   return result;
+}
+
+std::optional<double> instruction_efficiency(std::span<const ShaderProfile> shaders, std::uint32_t warp_size) {
+  double of_lanes = 0, of_groups = 0;
+  for (const ShaderProfile& shader : shaders) {
+    if (!shader.group_instructions) {
+      return std::nullopt;
+    }
+    of_lanes += shader.lane_instructions;
+    of_groups += *shader.group_instructions;
+  }
+  return warp_size != 0 && of_groups > 0 ? std::optional(of_lanes / (warp_size * of_groups)) : std::nullopt;
+}
+
+std::vector<ShaderProfile> of_launch(std::vector<ShaderProfile> profiles, const trace::Launch& launch) {
+  std::vector<bool> called(std::numeric_limits<std::uint16_t>::max() + std::size_t{1}, false);
+  for (const std::uint16_t shader : launch.data.events.shader) {
+    called[shader] = true;
+  }
+  std::set<std::uint16_t> needed;
+  std::map<std::uint32_t, std::set<std::uint16_t>> ran;  // by pipeline
+  for (const ShaderProfile& one : profiles) {
+    if (called[one.shader]) {
+      needed.insert(one.shader);
+      if (one.entries > 0) {
+        ran[one.pipeline].insert(one.shader);
+      }
+    }
+  }
+  std::vector<ShaderProfile> fitting;
+  std::ranges::copy_if(profiles, std::back_inserter(fitting),
+                       [&](const ShaderProfile& one) { return ran[one.pipeline] == needed; });
+  return fitting.empty() ? std::move(profiles) : std::move(fitting);
 }
 
 }  // namespace rayreplay::profile

@@ -90,6 +90,14 @@ Class class_of_opcode(Word op) {
   return row != std::end(kRows) && row->first <= op ? row->is : Class::Other;
 }
 
+constexpr Word kMostComponents = 16;
+
+/// Works on each component of its result.
+bool by_component(const Instruction& i) {
+  return i.is(Op::OpExtInst) || i.is(Op::OpLoad) ||
+         (i.op() >= number(Op::OpConvertFToU) && i.op() <= number(Op::OpBitCount));
+}
+
 /// Of GLSL.std.450's functions.
 Class class_of_function(Word function) {
   switch (function) {
@@ -163,7 +171,7 @@ std::optional<CallKind> call_kind(Word op) {
     default:
       break;
   }
-  return trace_layout(op).acceleration_structure != 0 ? std::optional(CallKind::Trace) : std::nullopt;
+  return is_trace_call(op) ? std::optional(CallKind::Trace) : std::nullopt;
 }
 
 Classifier::Classifier(const Module& module) {
@@ -187,6 +195,9 @@ Classifier::Classifier(const Module& module) {
 
 void Classifier::see(const Instruction& i) {
   switch (static_cast<Op>(i.op())) {
+    case Op::OpTypeVector:
+      components_[i[1]] = std::clamp(i[3], 1U, kMostComponents);
+      break;
     case Op::OpTypePointer:
       if (i[2] == static_cast<Word>(spv::StorageClass::Function) ||
           i[2] == static_cast<Word>(spv::StorageClass::Private)) {
@@ -217,6 +228,14 @@ void Classifier::see(const Instruction& i) {
     default:
       break;
   }
+}
+
+std::uint32_t Classifier::issue_slots(const Instruction& i) const {
+  if (!issues(of(i))) {
+    return 0;
+  }
+  const auto components = by_component(i) ? components_.find(i.result_type()) : components_.end();
+  return components == components_.end() ? 1 : components->second;
 }
 
 bool Classifier::is_register(const Instruction& access) const {

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "capture/spirv/module.hpp"
@@ -53,6 +54,9 @@ class Classifier {
  public:
   explicit Classifier(const Module& module);
   [[nodiscard]] InstructionClass of(const Instruction& instruction) const;
+  /// Issue slots that the instruction takes: one for each component of its result where processors work component by
+  /// component (arithmetic, conversions, loads), else one; 0 if it issues nothing.
+  [[nodiscard]] std::uint32_t issue_slots(const Instruction& instruction) const;
 
  private:
   void see(const Instruction& instruction);
@@ -63,6 +67,7 @@ class Classifier {
   /// Pointers to variables that compilers keep in registers: storage class Function or Private, whole or by constant
   /// indices.
   std::unordered_set<Id> register_types_, constants_, registers_;
+  std::unordered_map<Id, std::uint32_t> components_;  ///< by vector type
 };
 
 }  // namespace rayreplay::spirv

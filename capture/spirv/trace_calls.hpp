@@ -16,6 +16,9 @@ struct TraceLayout {
   bool hit_object = false;                 ///< word 1 is a hit object, which the call makes
 };
 [[nodiscard]] TraceLayout trace_layout(Word op);
+[[nodiscard]] inline bool is_trace_call(Word op) {
+  return trace_layout(op).acceleration_structure != 0;
+}
 
 /// Makes a hit object without a trace call. The hit object is operand 1.
 [[nodiscard]] bool makes_untraced(Word op);

@@ -26,7 +26,10 @@
 
 namespace rayreplay::scheduler {
 
-/// The machine's properties that models may use.
+/// Live state of a thread where the launch's shaders do not tell (docs/assumptions.md).
+inline constexpr double kAssumedLiveState = 84;
+
+/// The properties of machine and shaders that models may use.
 struct MachineFacts {
   std::uint32_t sms = 1;
   std::uint32_t resident_warps = 32;    ///< of an SM, at the workload's occupancy
@@ -34,6 +37,8 @@ struct MachineFacts {
   std::uint32_t withheld_sms = 0;       ///< SMs that do not shade while the hardware reorders
   double reorder_cycles = 0;            ///< machine's default fixed cost of an exchange, per warp formed
   double exchange_bytes_per_cycle = 1;  ///< of one SM: bandwidth for moving live state
+  /// Bytes of a thread that live across a trace call, with its payload: of the launch's shaders.
+  double live_state_bytes = kAssumedLiveState;
 };
 
 struct PlanContext {

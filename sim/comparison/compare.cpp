@@ -139,7 +139,7 @@ class Comparison {
                        ? nullptr
                        : std::make_unique<trace::AcceleratedLaunch>(*options.accelerator, launch_)),
         start_(start),
-        facts_(machine::facts(result.machine, result.resident_warps)) {}
+        facts_(machine::facts(result.machine, result.resident_warps, options.live_state.bytes)) {}
 
   void add(const Candidate& candidate) {
     report_start(options_.progress, candidate.spec, 0);
@@ -285,13 +285,18 @@ class Comparison {
                          options_.costs.cycles_per_instruction,
                          result_.costs.steps_per_ray,
                          options_.registers_per_thread,
-                         ""};
+                         "",
+                         options_.live_state};
     quantities_ = std::make_unique<Quantities>(trace_.shaders, plain.by_call, now, counted, options_.given);
     result_.quantities = quantities_->list();
   }
 
   [[nodiscard]] std::uint32_t resident_of(const TimeInputs& inputs) const {
     return machine::resident_warps(inputs.machine, result_.configuration.warp_size, inputs.registers_per_thread);
+  }
+
+  [[nodiscard]] scheduler::MachineFacts facts_of(const TimeInputs& inputs) const {
+    return machine::facts(inputs.machine, resident_of(inputs), inputs.live_state.bytes);
   }
 
   /// Plain's cycles, remembered by the quantities on which they depend: those of all models come first in `values`.
@@ -354,7 +359,7 @@ class Comparison {
         values[static_cast<std::size_t>(withheld - own.list().begin())] = value;
         const TimeInputs inputs = own.at(values);
         const auto model = scheduler::SchedulerModels::create(inputs.model).model;
-        const scheduler::MachineFacts facts = machine::facts(inputs.machine, resident_of(inputs));
+        const scheduler::MachineFacts facts = facts_of(inputs);
         scheduler::PlanContext other{trace_, launch_, start_, context.segments, facts, options_.hints, nullptr};
         Plan made{model->schedule(other), {}};
         made.counts = count_work(context, made.schedule);
@@ -366,8 +371,7 @@ class Comparison {
         own,
         [&](const TimeInputs& inputs) {
           const std::uint32_t resident = resident_of(inputs);
-          const Charges charges =
-              scheduler::SchedulerModels::create(inputs.model).model->charges(machine::facts(inputs.machine, resident));
+          const Charges charges = scheduler::SchedulerModels::create(inputs.model).model->charges(facts_of(inputs));
           const auto other = plans.find(charges.withheld_sms);
           const Plan& used = other == plans.end() ? plan : other->second;
           const machine::Workload workload = used.counts.workload(inputs.calls, inputs.steps_per_ray, inputs.machine);
@@ -383,7 +387,7 @@ class Comparison {
         quantities_of(row),
         [&](const TimeInputs& inputs) {
           const std::uint32_t resident = resident_of(inputs);
-          const scheduler::MachineFacts facts = machine::facts(inputs.machine, resident);
+          const scheduler::MachineFacts facts = facts_of(inputs);
           const scheduler::PlanContext other{trace_, launch_,        start_,           context.segments,
                                              facts,  options_.hints, context.on_device};
           machine::Costs costs = result_.costs;
@@ -439,8 +443,7 @@ class Comparison {
     judge_row(
         quantities_of(row),
         [&](const TimeInputs& inputs) {
-          const Charges charges = scheduler::SchedulerModels::create(inputs.model)
-                                      .model->charges(machine::facts(inputs.machine, resident_of(inputs)));
+          const Charges charges = scheduler::SchedulerModels::create(inputs.model).model->charges(facts_of(inputs));
           return machine::time_bound(needs_of(row.replay.replay, inputs.calls, visits(inputs.steps_per_ray), 0),
                                      inputs.machine, charges)
               .cycles;

@@ -35,6 +35,7 @@ struct CompareOptions {
   machine::Machine machine;
   scheduler::HintSources hints;
   machine::CostOptions costs;
+  machine::LiveState live_state;  ///< of the launch's shaders
   std::uint32_t registers_per_thread = 64;
   std::set<std::string> given;       ///< keys that the user set, as in Quantities
   GivenParameters given_parameters;  ///< of the models

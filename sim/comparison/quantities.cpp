@@ -31,6 +31,7 @@ constexpr std::string_view kWithheldSms = "withheld_sms";
 constexpr std::string_view kReorderCycles = "reorder_cycles";
 constexpr std::string_view kTestLatency = "rt_test_latency_cycles";
 constexpr std::string_view kLoadLatency = "l1_latency_cycles";
+constexpr std::string_view kLiveState = "live_state";
 constexpr std::string_view kBandwidth = "dram_bytes_per_second";
 
 /// The numbers of the machine that the time model reads.
@@ -255,7 +256,9 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
     }
     const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
     const bool usual = set->second == to_text(declared.default_value);
-    const double value = std::stod(set->second);
+    const double set_value = std::stod(set->second);
+    const bool of_shaders = set_value < 0 && declared.name == kLiveState;
+    const double value = of_shaders ? now_.live_state.bytes : set_value;
     const bool assumed = usual && !given.contains(declared.name);
     // Below 0, and a bandwidth of 0: the machine's.
     if (value < 0 || (usual && value == 0)) {
@@ -265,7 +268,9 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
              .key = key,
              .name = std::string(name),
              .unit = declared.unit,
-             .origin = assumed ? Origin::Assumed : Origin::Given,
+             .origin = of_shaders ? now_.live_state.origin
+                       : assumed  ? Origin::Assumed
+                                  : Origin::Given,
              .value = value,
              .whole = whole,
              .of_plain = false});

@@ -15,6 +15,7 @@
 
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/machine/costs.hpp"
+#include "sim/machine/live_state.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/origin.hpp"
 #include "sim/machine/work_counts.hpp"
@@ -49,7 +50,8 @@ struct TimeInputs {
   double cycles_per_instruction = 0;
   double steps_per_ray = 0;  ///< no effect where steps are counted
   std::uint32_t registers_per_thread = 0;
-  std::string model;  ///< spec
+  std::string model;                ///< spec
+  machine::LiveState live_state{};  ///< of the launch's shaders
 };
 
 /// Key and name of a kind of calls: "shader_costs.miss", "a miss call".
@@ -63,7 +65,8 @@ class Quantities {
              double counted_steps, const std::set<std::string>& given);
 
   /// Also the model's own. Those on which neither plain nor this model depends have no range. `facts` as
-  /// machine::facts of the present machine; `given`: the parameters that the user named, also at their defaults.
+  /// machine::facts of the present machine and live state; `given`: the parameters that the user named, also at their
+  /// defaults.
   [[nodiscard]] Quantities of_model(const std::string& spec, const scheduler::MachineFacts& facts,
                                     const std::set<std::string>& given = {}) const;
 

@@ -19,12 +19,13 @@ struct RangeRule {
 
 constexpr std::array kRules = {
     RangeRule{QuantityKind::Call, Origin::Assumed, 10},
-    RangeRule{QuantityKind::Call, Origin::Counted, 2},
+    RangeRule{QuantityKind::Call, Origin::Counted, 4},
     RangeRule{QuantityKind::Call, Origin::Captured, 2},
     RangeRule{QuantityKind::CyclesPerInstruction, Origin::Assumed, 3},
     RangeRule{QuantityKind::StepsPerRay, Origin::Assumed, 4},
     RangeRule{QuantityKind::Registers, Origin::Assumed, 2},
     RangeRule{QuantityKind::Parameter, Origin::Assumed, 4},
+    RangeRule{QuantityKind::Parameter, Origin::Counted, 2},
     RangeRule{QuantityKind::Machine, Origin::Assumed, 2},
     RangeRule{QuantityKind::Machine, Origin::Derived, 2},
     RangeRule{QuantityKind::Machine, Origin::Fitted, 2},

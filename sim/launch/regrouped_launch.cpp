@@ -66,7 +66,8 @@ RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& l
                                const RegroupOptions& options) {
   require_warps(model, "scheduler model");
   const scheduler::SchedulerModels::Created created = scheduler::SchedulerModels::create(model);
-  const scheduler::MachineFacts facts = machine::facts(options.machine, options.resident_warps);
+  const scheduler::MachineFacts facts =
+      machine::facts(options.machine, options.resident_warps, options.live_state_bytes);
   RegroupedLaunch result;
   result.model = created.spec;
   result.charges = created.model->charges(facts);

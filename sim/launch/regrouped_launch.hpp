@@ -49,6 +49,7 @@ struct RegroupedLaunch {
 struct RegroupOptions {
   machine::Machine machine;
   std::uint32_t resident_warps = 32;
+  double live_state_bytes = scheduler::kAssumedLiveState;  ///< of the launch's shaders
   scheduler::HintSources hints;
   machine::CostOptions costs;                         ///< for timed models
   simt::Policy policy = simt::Policy::StageMajority;  ///< for timed models

@@ -1,4 +1,4 @@
-// Shader costs from SPIR-V modules and from captured clocks, two of the sources of costs.hpp.
+// Shader costs from SPIR-V modules, from executions of basic blocks and from captured clocks: sources of costs.hpp.
 //
 // Contract: pure functions of the trace; empty where it lacks the data. SPIR-V is untrusted input.
 #pragma once
@@ -29,6 +29,15 @@ struct SpirvCount {
 /// instruction, have no entry point of this name and stage, or are recursive. O(words).
 [[nodiscard]] std::optional<SpirvCount> count_spirv(std::span<const std::uint32_t> words, trace::ShaderStage stage,
                                                     const std::string& entry);
+
+/// Instructions of a call of each shader, from the trace's counts of basic blocks: Σ lanes · issue slots over the
+/// shader's blocks (those of its entry point and of its callees), divided by its entries; for ray generation by the
+/// trace calls that its lanes made. Issue slots of a block as in count_spirv. Counts are of a shader and pipeline, over
+/// all captured launches, not of a call or launch. Taken are those of the launch's pipelines (profile::of_launch),
+/// each with the weight of its calls. Below 0: the
+/// shader's blocks were not counted, or none ran. Empty: the trace has no counts. Input for counts of blocks that a
+/// module does not have. O(events + rows + words).
+[[nodiscard]] std::vector<double> executed_instructions(const trace::Trace& trace, const trace::Launch& launch);
 
 /// Median nanoseconds from one co-execution group of a warp to the next, by call of the first (index as in
 /// Costs::calls); below 0 for calls without any. Empty if the launch has no groups, or no clock (all show the same

@@ -85,6 +85,37 @@ void add_spirv(const trace::Trace& trace, std::vector<CallCost>& calls) {
   }
 }
 
+/// The instructions that each of the shader's own calls executed.
+void add_blocks(const trace::Trace& trace, const trace::Launch& launch, std::vector<CallCost>& calls) {
+  const std::vector<double> executed = executed_instructions(trace, launch);
+  for (std::size_t i = 0; i < calls.size() && !executed.empty(); ++i) {
+    const std::size_t shader = i / trace::kEventKinds;
+    if (executed[shader] >= 0 &&
+        is_own_call(trace.shaders[shader].stage, static_cast<EventKind>(i % trace::kEventKinds))) {
+      calls[i].issue = executed[shader];
+      calls[i].origin = "blocks";
+    }
+  }
+}
+
+[[nodiscard]] bool comes_from(const std::vector<CallCost>& calls, std::string_view origin) {
+  return std::ranges::find(calls, origin, &CallCost::origin) != calls.end();
+}
+
+void require_source(CostSource source, const std::vector<CallCost>& calls) {
+  if (source == CostSource::Spirv && !comes_from(calls, "spirv")) {
+    throw Error(ErrorKind::Missing,
+                {"the trace has no shader modules to count instructions in", "cost source 'spirv'",
+                 "shaders without SPIR-V", "a captured trace, or at least one shader with its module",
+                 "capture the application (rayreplay capture), or give costs by --shader-cost"});
+  }
+  if (source == CostSource::Blocks && !comes_from(calls, "blocks")) {
+    throw Error(ErrorKind::Missing, {"the trace has no counts of basic blocks that ran", "cost source 'blocks'",
+                                     "no counts in /profile/blocks", "counts of at least one shader",
+                                     "capture the application with --profile blocks, or take the cost source auto"});
+  }
+}
+
 void add_captured(const trace::Trace& trace, const trace::Launch& launch, double clock_mhz,
                   std::vector<CallCost>& calls) {
   check_range("the clock of the captured device", "costs", clock_mhz, 1, 1e5);
@@ -146,6 +177,7 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
 Origin origin_of(const CallCost& cost) {
   return cost.origin == "hand"       ? Origin::Given
          : cost.origin == "captured" ? Origin::Captured
+         : cost.origin == "blocks"   ? Origin::Captured
          : cost.origin == "spirv"    ? Origin::Counted
                                      : Origin::Assumed;
 }
@@ -183,14 +215,10 @@ Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const C
   }
   if (options.source != CostSource::Default) {
     add_spirv(trace, costs.calls);
-    if (options.source == CostSource::Spirv &&
-        std::none_of(costs.calls.begin(), costs.calls.end(),
-                     [](const CallCost& call) { return call.origin == "spirv"; })) {
-      throw Error(ErrorKind::Missing,
-                  {"the trace has no shader modules to count instructions in", "cost source 'spirv'",
-                   "shaders without SPIR-V", "a captured trace, or at least one shader with its module",
-                   "capture the application (rayreplay capture), or give costs by --shader-cost"});
+    if (options.source != CostSource::Spirv) {
+      add_blocks(trace, launch, costs.calls);
     }
+    require_source(options.source, costs.calls);
   }
   for (CallCost& call : costs.calls) {
     call.latency = call.issue * options.cycles_per_instruction;

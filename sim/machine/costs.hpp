@@ -7,15 +7,22 @@
 //             with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
 //             instructions · executions / calls)
 //   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first (only
-//             on request; issue is as from spirv)
+//             on request; issue is as from the sources below)
+//   blocks    instructions that a call executed on average, from the trace's counts of basic blocks
+//             (cost_sources.hpp); for ray generation, those of a trace call
 //   spirv     instructions of the shader's entry point and its callees, each block once, if the trace has the module
 //             (as the application gave it, not optimised; without loads and stores of local variables:
 //             cost_sources.hpp); for ray generation, a trace call's share of them
 //   default   by stage (docs/assumptions.md gives the sources of the figures)
 //
+// CostSource says which of them count: Auto takes all but captured; Blocks the same, but the trace must have counts;
+// Spirv leaves out blocks, Default blocks and spirv; Captured takes all. A shader that a source does not know has its
+// cost from the next one.
+//
 // A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between
 // them. Trace calls of other shaders have the default cost. Missing latency = issue · cycles_per_instruction. Errors:
-// Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks.
+// Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks, `blocks` without
+// counts of blocks, `spirv` without modules; Input for counts of blocks that a module does not have.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +40,18 @@ namespace rayreplay::machine {
 struct CallCost {
   double issue = 0;    ///< warp instructions
   double latency = 0;  ///< cycles
-  std::string origin;  ///< "hand", "captured", "spirv", "default"
+  std::string origin;  ///< "hand", "captured", "blocks", "spirv", "default"
   /// The latency is known by itself (captured, or by hand), not as issue · cycles_per_instruction.
   bool own_latency = false;
 };
 
-/// "hand" is given, "spirv" counted, "default" assumed.
+/// "hand" is given, "captured" and "blocks" captured, "spirv" counted, "default" assumed.
 [[nodiscard]] Origin origin_of(const CallCost& cost);
 
 inline constexpr double kMaxCyclesPerInstruction = 200;
 inline constexpr double kMaxSteps = 1e6;
 
-enum class CostSource : std::uint8_t { Default, Spirv, Captured };
+enum class CostSource : std::uint8_t { Auto, Default, Spirv, Blocks, Captured };
 
 struct HandCost {
   std::string shader;  ///< stage, name or id, as in [costs]
@@ -53,7 +60,7 @@ struct HandCost {
 };
 
 struct CostOptions {
-  CostSource source = CostSource::Default;
+  CostSource source = CostSource::Auto;
   std::vector<HandCost> hand{};
   double cycles_per_instruction = 6;       ///< of a warp alone: dependent arithmetic and a share of memory waits
   double steps_per_ray = 24;               ///< if no traversal was replayed

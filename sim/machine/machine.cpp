@@ -296,14 +296,15 @@ std::uint32_t resident_warps(const Machine& machine, std::uint32_t warp_size, st
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fitting, 1, machine.resident_warps));
 }
 
-scheduler::MachineFacts facts(const Machine& machine, std::uint32_t live) {
+scheduler::MachineFacts facts(const Machine& machine, std::uint32_t resident_warps, double live_state_bytes) {
   scheduler::MachineFacts result;
   result.sms = machine.sms;
-  result.resident_warps = live;
+  result.resident_warps = resident_warps;
   result.reorders = machine.reorders;
   result.withheld_sms = machine.withheld_sms;
   result.reorder_cycles = machine.reorder_cycles;
   result.exchange_bytes_per_cycle = machine.dram_bytes_per_second / (machine.clock_mhz * 1e6) / machine.sms;
+  result.live_state_bytes = live_state_bytes;
   return result;
 }
 

@@ -87,8 +87,9 @@ struct Machine {
 [[nodiscard]] std::uint32_t resident_warps(const Machine& machine, std::uint32_t warp_size,
                                            std::uint32_t registers_per_thread);
 
-/// `live` resident warps as above. Live state moves at an SM's share of the memory bandwidth (docs/validation.md says
+/// Live state (`live_state_bytes` of a thread) moves at an SM's share of the memory bandwidth (docs/validation.md says
 /// why not the L2's).
-[[nodiscard]] scheduler::MachineFacts facts(const Machine& machine, std::uint32_t live);
+[[nodiscard]] scheduler::MachineFacts facts(const Machine& machine, std::uint32_t resident_warps,
+                                            double live_state_bytes = scheduler::kAssumedLiveState);
 
 }  // namespace rayreplay::machine

@@ -18,7 +18,7 @@ enum class Origin : std::uint8_t {
   Derived,    ///< calculated from published or measured figures of something else
   Fitted,     ///< chosen so that a model's result is a published one
   Given,      ///< by the user
-  Captured,   ///< by the capture, with the device's clock
+  Captured,   ///< by the capture: with the device's clock, or by its counts of executions
   Counted,    ///< in the shader's SPIR-V
 };
 

@@ -258,9 +258,10 @@ void add_scheduler(List& list) {
       .list_of(';')
       .path()
       .flag("--hint-file", kSchedulers, "NAME:BITS=FILE");
-  list.text("scheduler.cost_source", "default", kModel | kRegroup | kStream,
-            "Costs of calls that shader_costs does not name")
-      .choices({"default", "spirv", "captured"})
+  list.text("scheduler.cost_source", kAuto, kModel | kRegroup | kStream,
+            "Costs of calls that shader_costs does not name; auto: by executed basic blocks where the trace counts "
+            "them, else by the shader's SPIR-V, else by stage")
+      .choices({"auto", "default", "spirv", "blocks", "captured"})
       .flag("--cost-source", kSchedulers);
   list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,
             machine::kMaxCyclesPerInstruction, kModel | kRegroup | kStream,

@@ -37,6 +37,7 @@ constexpr double kFactor = 4;
 constexpr std::string_view kLatency = "scheduler.cycles_per_instruction";
 constexpr std::string_view kWithheld = "machine.withheld_sms";
 constexpr std::string_view kReorder = "machine.reorder_cycles";
+constexpr std::string_view kLiveState = "scheduler.model:live_state";
 constexpr std::string_view kTests = "machine.rt_test_latency_cycles";
 
 [[noreturn]] void refuse(std::string what, std::string_view found, std::string expected, std::string fix = "") {
@@ -92,11 +93,15 @@ Found of_model(const Settings& complete, const NumberFacts& facts, const std::st
   const auto given = facts.given.find(complete.text(kSchedulerModel));
   const bool usual =
       text == to_text(own->default_value) && (given == facts.given.end() || !given->second.contains(name));
+  const double value = number_in(text, key);
+  const bool of_shaders = key == kLiveState && value < 0;
   return {{.kind = QuantityKind::Parameter,
            .key = key,
            .unit = own->unit,
-           .origin = usual ? machine::Origin::Assumed : machine::Origin::Given,
-           .value = number_in(text, key),
+           .origin = of_shaders ? facts.live_state.origin
+                     : usual    ? machine::Origin::Assumed
+                                : machine::Origin::Given,
+           .value = of_shaders ? facts.live_state.bytes : value,
            .whole = std::holds_alternative<std::int64_t>(own->default_value)},
           limits_of(*own)};
 }

@@ -45,6 +45,7 @@ struct NumberFacts {
   std::vector<Calls> calls{};
   std::uint32_t warp_size = 0;
   GivenParameters given{};
+  machine::LiveState live_state{};  ///< of its shaders
 };
 
 /// Throws the errors of `numbers_of` for the keys of `asked` before anything is computed, and Usage for a number that

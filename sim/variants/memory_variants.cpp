@@ -20,6 +20,7 @@
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/input.hpp"
+#include "sim/engine/stages/model.hpp"
 #include "sim/engine/stages/simt.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/engine/stages/structure.hpp"
@@ -374,7 +375,8 @@ class Comparison {
     const machine::Costs costs = machine::make_costs(data->trace, launch, compare_of(settings).costs);
     return {.calls = costs_of_calls(data->trace.shaders, replayed.by_call, costs),
             .warp_size = resolved_of(settings, data->trace, false).warp_size,
-            .given = wanted_.given_parameters};
+            .given = wanted_.given_parameters,
+            .live_state = live_state_for(bench, experiment, wanted_.models)};
   }
 
   void judge_row(MemoryRow& row) {

@@ -61,6 +61,7 @@ constexpr std::array kBeside = {
     Beside{"scheduler.model:queue_threads", From::Zero, "no limit"},
     Beside{"scheduler.model:reorder_cycles", From::BelowZero, "the machine's"},
     Beside{"scheduler.model:withheld", From::BelowZero, "the machine's"},
+    Beside{"scheduler.model:live_state", From::BelowZero, "of the launch's shaders"},
     Beside{"scheduler.model:site", From::BelowZero, "all trace calls"},
 };
 

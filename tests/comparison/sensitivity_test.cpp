@@ -397,11 +397,50 @@ TEST(Quantities, AreThoseThatTheTimesDependOn) {
   const std::vector<Quantity>& of_ser = result.rows[1].verdict.quantities;
   EXPECT_TRUE(find(of_ser, "machine.withheld_sms").varied());
   EXPECT_TRUE(find(of_ser, "machine.reorder_cycles").varied());
-  EXPECT_TRUE(find(of_ser, "scheduler.model:live_state").varied());
+  const Quantity assumed = find(of_ser, "scheduler.model:live_state");
+  EXPECT_EQ(assumed.origin, Origin::Assumed);
+  EXPECT_EQ(assumed.value, 84);
+  EXPECT_EQ(assumed.low, 21);
+  EXPECT_EQ(assumed.high, 336);
   const std::vector<Quantity>& of_wavefront = result.rows[2].verdict.quantities;
   EXPECT_FALSE(find(of_wavefront, "machine.withheld_sms").varied());
   EXPECT_FALSE(find(of_wavefront, "machine.reorder_cycles").varied());
   EXPECT_EQ(find(of_wavefront, "scheduler.model:state").value, 212);
+}
+
+TEST(Quantities, TakeTheLiveStateOfTheShadersUnlessItIsGiven) {
+  const trace::Trace trace = small_launch(11);
+  CompareOptions options;
+  options.machine = machine::load_machine("rtx4090");
+  options.machine.sms = 6;
+  options.break_even = false;
+  options.sensitivity = true;
+  options.models = {"ser", "compaction", "ser:live_state=96", "ser:live_state=60"};
+  options.given_parameters =
+      experiment::parameters_given({"plain", "ser", "compaction", "ser:live_state=96", "ser:live_state=60"});
+  options.live_state = {96, Origin::Counted};
+  const CompareResult result = compare_by_hand(trace, resolved_launch(trace), options);
+  const auto live = [&](std::size_t row) {
+    return *std::ranges::find(result.rows[row].verdict.quantities, "scheduler.model:live_state", &Quantity::key);
+  };
+  for (const std::size_t row : {1U, 2U}) {
+    EXPECT_EQ(live(row).value, 96);
+    EXPECT_EQ(live(row).origin, Origin::Counted);
+    EXPECT_EQ(live(row).low, 48);
+    EXPECT_EQ(live(row).high, 192);
+  }
+  EXPECT_EQ(result.rows[1].charges.bytes_per_thread, 2 * 96);
+  EXPECT_EQ(result.rows[2].charges.bytes_per_moved, 2 * 96);
+  EXPECT_EQ(live(3).origin, Origin::Given);
+  EXPECT_FALSE(live(3).varied());
+  EXPECT_EQ(result.rows[1].timing.cycles, result.rows[3].timing.cycles) << "the same number, however it is known";
+  EXPECT_NE(result.rows[1].timing.cycles, result.rows[4].timing.cycles);
+  // Its range is timed: the ends are other times than the present one.
+  const auto effect = std::ranges::find_if(result.rows[1].verdict.effects, [&](const Effect& one) {
+    return result.rows[1].verdict.quantities[one.quantity].key == "scheduler.model:live_state";
+  });
+  ASSERT_NE(effect, result.rows[1].verdict.effects.end());
+  EXPECT_GT(effect->swing, 0);
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ TEST(Evaluator, ModelsAreThoseOfCompare) {
   options.models = {"plain", "ser", "wavefront"};
   options.break_even = false;
   options.machine = machine::load_machine("rtx4090");
+  options.live_state = machine::live_state(trace, trace.launches[0]);
   const experiment::CompareResult expected = compare_by_hand(trace, experiment::resolve({}, trace), options);
   std::vector<Settings> asked;
   for (const experiment::CompareRow& row : expected.rows) {

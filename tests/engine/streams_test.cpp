@@ -114,7 +114,9 @@ TEST(Streams, MemoryTimeIsThatOfTheCacheCommand) {
     // The warps of the last model form at the times of memory time: others.
     EXPECT_EQ(metric(outcome, "stream_transactions") == metric(accesses, "stream_transactions"),
               model != "bindless-dispatch");
-    EXPECT_GT(metric(outcome, "stream_cycles").value(), metric(accesses, "stream_cycles").value());
+    if (model == "plain") {  // the loads of a state overlap in memory time: models with states may take less
+      EXPECT_GT(metric(outcome, "stream_cycles").value(), metric(accesses, "stream_cycles").value());
+    }
   }
   EXPECT_EQ(cycles.size(), 3U) << "regrouped warps issue other numbers of instructions";
 }

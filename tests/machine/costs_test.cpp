@@ -8,6 +8,7 @@
 #include "capture/trace/reader.hpp"
 #include "sim/machine/cost_sources.hpp"
 #include "sim/machine/costs.hpp"
+#include "tests/machine/assembler.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/random_trace.hpp"
@@ -169,40 +170,9 @@ TEST(CapturedCosts, NeedClocks) {
   EXPECT_EQ(said([&] { (void)costs_of(four_shaders(), {.source = CostSource::Captured}); }).kind, ErrorKind::Missing);
 }
 
-/// A module, instruction by instruction.
-class Assembler {
- public:
-  Assembler& op(std::uint32_t number, std::initializer_list<std::uint32_t> operands = {}) {
-    words_.push_back(static_cast<std::uint32_t>((operands.size() + 1) << 16) | number);
-    words_.insert(words_.end(), operands);
-    return *this;
-  }
-  /// OpEntryPoint, named "main"
-  Assembler& entry(std::uint32_t model, std::uint32_t id) {
-    return op(15, {model, id, 0x6E69616D, 0});
-  }
-  Assembler& function(std::uint32_t id) {
-    return op(54, {1, id, 0, 2}).op(248, {id + 1000});
-  }
-  Assembler& end() {
-    return op(253).op(56);
-  }
-  Assembler& calls(std::uint32_t id) {
-    return op(57, {1, 9999, id});
-  }
-  /// OpFAdd of a scalar
-  Assembler& add() {
-    return op(129, {7, 5, 6, 6});
-  }
-  [[nodiscard]] const std::vector<std::uint32_t>& words() const {
-    return words_;
-  }
-
- private:
-  std::vector<std::uint32_t> words_{0x07230203, 0x10600, 0, 10000, 0, 3U << 16U | 14, 0, 1};  // OpMemoryModel
-};
-
-constexpr std::uint32_t kClosestHitModel = 5316, kRayGenerationModel = 5313;
+using test::Assembler;
+using test::kClosestHitModel;
+using test::kRayGenerationModel;
 
 std::optional<SpirvCount> count(const Assembler& module, ShaderStage stage = ShaderStage::ClosestHit) {
   return count_spirv(module.words(), stage, "main");
@@ -238,7 +208,8 @@ TEST(SpirvCosts, RayGenerationSharesAmongItsTraceCalls) {
   EXPECT_EQ(call(costs, 0, EventKind::Begin).issue, 6.5);
   EXPECT_EQ(call(costs, 0, EventKind::Begin).origin, "spirv");
   EXPECT_EQ(call(costs, 3, EventKind::Miss).origin, "default");
-  EXPECT_EQ(call(costs_of(trace, {}), 0, EventKind::Begin).origin, "default");
+  EXPECT_EQ(call(costs_of(trace, {}), 0, EventKind::Begin).origin, "spirv");
+  EXPECT_EQ(call(costs_of(trace, {.source = CostSource::Default}), 0, EventKind::Begin).origin, "default");
 }
 
 TEST(SpirvCosts, RecursionIsNoModule) {

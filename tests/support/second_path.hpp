@@ -15,6 +15,7 @@
 #include "sim/launch/regrouped_launch.hpp"
 #include "sim/launch/resolve.hpp"
 #include "sim/launch/warps.hpp"
+#include "sim/machine/live_state.hpp"
 #include "sim/rays/traverse.hpp"
 #include "sim/simt/replayer.hpp"
 
@@ -78,6 +79,7 @@ inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const e
     experiment::RegroupOptions how;
     how.machine = of_model.machine;
     how.resident_warps = options.interleaving.resident_warps;
+    how.live_state_bytes = machine::live_state(trace, launch).bytes;
     how.hints = of_model.hints;
     how.costs = of_model.costs;
     how.policy = resolved.policy;

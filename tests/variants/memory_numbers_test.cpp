@@ -116,6 +116,8 @@ TEST(MemoryNumbers, ValuesThatAreNoAmounts) {
   expect_refused({}, "schedule.resident_warps=0..8", {"0 means 'the machine's, by registers'"});
   expect_refused({}, "machine.l1_bytes=0..262144", {"0 means 'no L1'"});
   expect_refused({"scheduler.model=ser"}, "scheduler.model:withheld=-1..4", {"-1 means 'the machine's'"});
+  expect_refused({"scheduler.model=ser"}, "scheduler.model:live_state=-1..96",
+                 {"-1 means 'of the launch's shaders'", "'scheduler.model:live_state=-1..96'"});
   expect_refused({"scheduler.model=ser:live_state=0"}, "scheduler.model:live_state", {"0", "KEY=LOW..HIGH"});
   EXPECT_EQ(numbers({"machine.rt_rays=64"}, "machine.rt_rays=1..128").front().low, 1);
   EXPECT_EQ(numbers({"scheduler.model=ser"}, "scheduler.model:live_state=0..65536").front().low, 0) << "no bytes";
@@ -210,12 +212,33 @@ TEST(MemoryNumbers, UncertainNumbersHaveTheirPlausibleRange) {
 }
 
 TEST(MemoryNumbers, ParametersThatTheUserGaveAreNotAssumed) {
-  const std::vector<std::string> ser = {"scheduler.model=ser"};
-  EXPECT_TRUE(deciding(ser).contains("scheduler.model:live_state"));
+  const std::vector<std::string> bindless = {"scheduler.model=bindless-dispatch"};
+  EXPECT_TRUE(deciding(bindless).contains("scheduler.model:spawn_cycles"));
   NumberFacts facts = kFacts;
-  facts.given = experiment::parameters_given({"plain", "ser:live_state=84"});
-  EXPECT_FALSE(deciding(ser, facts).contains("scheduler.model:live_state"));
-  EXPECT_EQ(facts.given.at(completed(ser).text("scheduler.model")), std::set<std::string>{"live_state"});
+  facts.given = experiment::parameters_given({"plain", "bindless-dispatch:spawn_cycles=100"});
+  EXPECT_FALSE(deciding(bindless, facts).contains("scheduler.model:spawn_cycles")) << "given at its default";
+  EXPECT_EQ(facts.given.at(completed(bindless).text("scheduler.model")), std::set<std::string>{"spawn_cycles"});
+}
+
+TEST(MemoryNumbers, TheLiveStateIsThatOfTheShadersUnlessItIsGiven) {
+  NumberFacts facts = kFacts;
+  const auto live = [&](const std::string& model) {
+    const auto asked =
+        experiment::parse_numbers(std::vector<std::string>{"scheduler.model:live_state"}, "--break-even");
+    return experiment::numbers_of(completed({"scheduler.model=" + model}), facts, asked).front();
+  };
+  EXPECT_EQ(live("ser").value, 84);
+  EXPECT_EQ(live("ser").origin, machine::Origin::Assumed);
+  EXPECT_EQ(live("ser").high, 4 * 84);
+  facts.live_state = {116, machine::Origin::Counted};
+  for (const char* model : {"ser", "compaction", "ser:live_state=-1"}) {
+    EXPECT_EQ(live(model).value, 116) << model;
+    EXPECT_EQ(live(model).origin, machine::Origin::Counted) << model;
+    EXPECT_EQ(live(model).low, 58) << model;
+    EXPECT_EQ(live(model).high, 232) << model;
+  }
+  EXPECT_EQ(live("ser:live_state=84").value, 84);
+  EXPECT_EQ(live("ser:live_state=84").origin, machine::Origin::Given);
 }
 
 TEST(MemoryNumbers, NumbersWithoutAnEffectAreRefused) {

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "capture/profile/shader_profile.hpp"
+#include "capture/trace/reader.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -91,7 +92,8 @@ int act(const ProfileArguments& options) {
     throw Error(ErrorKind::Input, {"the trace has no counts of basic blocks", options.path, "", "/profile/blocks",
                                    "capture the application with --profile blocks"});
   }
-  const auto shaders = profile::shader_profiles(trace, options.path);
+  const auto shaders =
+      profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
   const auto blocks = [&] { return block_table(trace, shaders); };
   const auto summary = [&] { return shader_table(trace, shaders); };
   console::print(output::render({[&] { return output::to_text(options.blocks ? blocks() : summary()); },

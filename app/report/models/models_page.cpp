@@ -168,7 +168,8 @@ Facts facts_of(const ModelsContext& models) {
         fmt::format("{}: {}, {:.0f} MHz, {} of {} resident at {} a thread{}", machine.name, counted(machine.sms, "SM"),
                     machine.clock_mhz, result.resident_warps, counted(machine.resident_warps, "warp"),
                     counted(static_cast<std::uint64_t>(models.settings.integer("registers_per_thread")), "register"),
-                    machine.reorders ? ", reorders in hardware" : "")}});
+                    machine.reorders ? ", reorders in hardware" : "")},
+       {"cost", hit_cost_text(result)}});
 }
 
 /// Pictures that were drawn, with their captions.

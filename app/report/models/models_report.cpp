@@ -126,7 +126,7 @@ std::string models_text(const ModelsContext& models) {
     text += fmt::format("{:<9}{}\n", "packed", text::printable(models.settings.text("packing")));
   }
   text += fmt::format("{:<9}{}\n", "machine", text::printable(machine_line(models)));
-  text += fmt::format("{:<9}a closest-hit call takes {:.1f} instructions on average\n\n", "cost", result.mean_hit_cost);
+  text += fmt::format("{:<9}{}\n\n", "cost", hit_cost_text(result));
   text += output::to_text(short_models_table(result));
   if (const std::string note = few_warps_note(result); !note.empty()) {
     text += "\nnote: " + text::printable(note) + ".\n";

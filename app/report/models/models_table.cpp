@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/report/models/stage_key.hpp"
 #include "base/parameters.hpp"
@@ -172,6 +174,10 @@ std::vector<Cell> cells_of(const CompareResult& result, const CompareRow& row) {
   return cells;
 }
 
+const machine::CallCost& cost_of(const CompareResult& result, const simt::CallTally& call) {
+  return result.costs.calls[std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind)];
+}
+
 std::vector<output::Column> model_columns(const CompareResult& result, const std::string& first) {
   std::vector<output::Column> list = {{first, first}};
   for (const CompareRow& row : result.rows) {
@@ -273,8 +279,7 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
   table.columns.front().detail = true;
   for (const simt::CallTally& call : result.rows.front().replay.replay.by_call) {
     const trace::Shader& shader = trace.shaders[call.shader];
-    const machine::CallCost& cost =
-        result.costs.calls[std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind)];
+    const machine::CallCost& cost = cost_of(result, call);
     table.rows.push_back({std::uint64_t{call.shader}, shader.name, std::string(to_string(shader.stage)),
                           stage_key(call.kind), call.tally.active_lanes, cost.issue, cost.latency, cost.origin});
   }
@@ -283,13 +288,25 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
 
 output::Table shown_costs(const CompareResult& result, const trace::Trace& trace) {
   output::Table table = cost_rows(result, trace);
+  table.columns.back() = {"source", "source"};
+  table.columns.push_back({"origin", "origin"});
   const std::vector<simt::CallTally>& calls = result.rows.front().replay.replay.by_call;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const machine::CallCost& cost =
-        result.costs.calls[std::size_t{calls[i].shader} * trace::kEventKinds + static_cast<std::size_t>(calls[i].kind)];
-    table.rows[i].back() = std::string(to_string(machine::origin_of(cost)));
+    table.rows[i].emplace_back(std::string(to_string(machine::origin_of(cost_of(result, calls[i])))));
   }
   return table;
+}
+
+std::string hit_cost_text(const CompareResult& result) {
+  std::set<std::string> sources;
+  for (const simt::CallTally& call : result.rows.front().replay.replay.by_call) {
+    if (call.kind == trace::EventKind::ClosestHit) {
+      sources.insert(cost_of(result, call).origin);
+    }
+  }
+  return fmt::format(
+      "a closest-hit call takes {:.1f} instructions on average{}", result.mean_hit_cost,
+      sources.empty() ? "" : fmt::format(" (source{}: {})", sources.size() == 1 ? "" : "s", fmt::join(sources, ", ")));
 }
 
 output::Table efficiency_by_stage(const CompareResult& result) {

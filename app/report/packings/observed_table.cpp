@@ -1,12 +1,15 @@
 #include "app/report/packings/observed_table.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "capture/profile/shader_profile.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -29,7 +32,46 @@ bool is_sampled(const std::optional<Json>& configuration) {
   return differs("window", "") || differs("every", "1");
 }
 
+/// The shaders whose calls are events of the kind; ray generation's trace calls are the first kind alone.
+std::optional<trace::ShaderStage> stage_of(trace::EventKind kind) {
+  switch (kind) {
+    case trace::EventKind::Begin:
+      return trace::ShaderStage::RayGeneration;
+    case trace::EventKind::Intersection:
+      return trace::ShaderStage::Intersection;
+    case trace::EventKind::AnyHit:
+      return trace::ShaderStage::AnyHit;
+    case trace::EventKind::ClosestHit:
+      return trace::ShaderStage::ClosestHit;
+    case trace::EventKind::Miss:
+      return trace::ShaderStage::Miss;
+    case trace::EventKind::Callable:
+      return trace::ShaderStage::Callable;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
+
+InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const trace::Launch& launch) {
+  InstructionEfficiency result;
+  if (trace.block_counts.size() == 0) {
+    return result;
+  }
+  const std::uint32_t warp_size = trace.header.warp_size;
+  const auto shaders =
+      profile::of_launch(profile::shader_profiles({trace.shaders, trace.block_counts, warp_size}, "the trace"), launch);
+  result.all = profile::instruction_efficiency(shaders, warp_size);
+  for (std::size_t stage = 0; stage < trace::kShaderStages; ++stage) {
+    std::vector<profile::ShaderProfile> of_stage;
+    std::ranges::copy_if(shaders, std::back_inserter(of_stage), [&](const profile::ShaderProfile& one) {
+      return static_cast<std::size_t>(trace.shaders[one.shader].stage) == stage;
+    });
+    result.by_stage.at(stage) = profile::instruction_efficiency(of_stage, warp_size);
+  }
+  return result;
+}
 
 bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch) {
   if (launch.dropped_events != 0) {
@@ -49,7 +91,8 @@ bool threads_are_missing(const trace::Trace& trace, const trace::Launch& launch)
          });
 }
 
-output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_size) {
+output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_size,
+                             const InstructionEfficiency& inside) {
   output::Table table;
   table.columns = {{"scope", "scope"},
                    {"name", "name"},
@@ -58,17 +101,25 @@ output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_
                    {"efficiency", "SIMT efficiency", output::Show::Percent},
                    {"united_groups", "united"},
                    {"united_efficiency", "SIMT efficiency", output::Show::Percent}};
+  if (inside.all) {
+    table.columns.push_back({"instruction_efficiency", "by instruction", output::Show::Percent});
+  }
   const auto add = [&](const std::string& scope, const std::string& name, const simt::ObservedTally& fragments,
-                       const simt::ObservedTally& united) {
+                       const simt::ObservedTally& united, std::optional<double> by_instruction) {
     if (fragments.groups != 0) {
       table.rows.push_back({scope, name, fragments.lanes, fragments.groups, fragments.efficiency(warp_size),
                             united.groups, united.efficiency(warp_size)});
+      if (inside.all) {
+        table.rows.back().push_back(by_instruction ? output::Cell(*by_instruction) : output::Cell());
+      }
     }
   };
-  add("launch", "all", observed.fragments, observed.united);
-  for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
-    add("stage", trace::to_string(static_cast<trace::EventKind>(kind)), observed.fragments_by_kind.at(kind),
-        observed.united_by_kind.at(kind));
+  add("launch", "all", observed.fragments, observed.united, inside.all);
+  for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
+    const auto kind = static_cast<trace::EventKind>(i);
+    const auto stage = stage_of(kind);
+    add("stage", trace::to_string(kind), observed.fragments_by_kind.at(i), observed.united_by_kind.at(i),
+        stage ? inside.by_stage.at(static_cast<std::size_t>(*stage)) : std::nullopt);
   }
   return table;
 }
@@ -78,14 +129,16 @@ std::string observed_text(const trace::Trace& trace, const trace::Launch& launch
   if (observed.empty()) {
     return "";
   }
+  const InstructionEfficiency inside = instruction_efficiency(trace, launch);
   return fmt::format(
-      "\nobserved on {} (warp size {}; united: fragments of one call of a warp put together)\n{}{}",
+      "\nobserved on {} (warp size {}; united: fragments of one call of a warp put together{})\n{}{}",
       text::printable(trace.header.device), trace.header.warp_size,
+      inside.all ? "; by instruction: from counts of basic blocks, of all captured launches" : "",
       threads_are_missing(trace, launch)
           ? "biased: not all threads were recorded. A group is counted, with all its lanes, if at least one of its "
             "threads was\nrecorded: large groups are seen more often than small ones.\n"
           : "",
-      output::to_text(observed_table(observed, trace.header.warp_size)));
+      output::to_text(observed_table(observed, trace.header.warp_size, inside)));
 }
 
 nlohmann::ordered_json observed_json(const trace::Trace& trace, const trace::Launch& launch) {
@@ -96,7 +149,7 @@ nlohmann::ordered_json observed_json(const trace::Trace& trace, const trace::Lau
   return {{"device", trace.header.device},
           {"warp_size", trace.header.warp_size},
           {"threads_missing", threads_are_missing(trace, launch)},
-          {"rows", to_json(observed_table(observed, trace.header.warp_size))}};
+          {"rows", to_json(observed_table(observed, trace.header.warp_size, instruction_efficiency(trace, launch)))}};
 }
 
 }  // namespace rayreplay::report

@@ -4,6 +4,9 @@
 // Keys: docs/surfaces.md.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,8 +17,17 @@
 
 namespace rayreplay::report {
 
-/// Rows: the launch, then each stage that has groups.
-[[nodiscard]] output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_size);
+/// SIMT efficiency inside shaders, from the trace's counts of basic blocks: of all shaders of the launch's pipelines,
+/// over all captured launches. Empty without counts of groups.
+struct InstructionEfficiency {
+  std::optional<double> all;
+  std::array<std::optional<double>, trace::kShaderStages> by_stage;
+};
+[[nodiscard]] InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const trace::Launch& launch);
+
+/// Rows: the launch, then each stage that has groups; the efficiency by instruction in a last column where it is known.
+[[nodiscard]] output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_size,
+                                           const InstructionEfficiency& inside);
 
 /// True if threads of the launch are missing (window, every, full memory). Its groups are then those with at least one
 /// recorded thread, so large groups are over-represented.

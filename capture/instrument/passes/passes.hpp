@@ -14,6 +14,7 @@
 #include "capture/block_counts/invocation_ends.hpp"
 #include "capture/instrument/rewriter.hpp"
 #include "capture/spirv/trace_calls.hpp"
+#include "capture/spirv/trace_sites.hpp"
 
 namespace rayreplay::instrument {
 
@@ -26,7 +27,7 @@ struct Place {
 
 // --- trace_calls.cpp: records of trace calls, and their static sites
 
-/// Numbers of trace calls, unique within each shader. In the order of `next`, one per call.
+/// Numbers of trace calls (spirv/trace_sites.hpp), and where their acceleration structures are bound.
 class TraceSites {
  public:
   explicit TraceSites(Rewriter& rewriter);
@@ -35,7 +36,7 @@ class TraceSites {
 
  private:
   Rewriter& rewriter_;
-  std::vector<std::uint32_t> next_;     ///< by shader
+  spirv::SiteNumbers numbers_;
   std::unordered_map<Id, Id> origins_;  ///< of loaded, chained or passed values and pointers
   std::unordered_map<Id, std::pair<std::uint32_t, std::uint32_t>> bindings_;
 };

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "capture/instrument/passes/passes.hpp"
@@ -17,12 +16,9 @@ bool passes_on(const Instruction& i) {
 /// Bound on the chain from an operand to its variable; real ones are a few instructions long.
 constexpr int kLongestOrigin = 64;
 
-/// Sites are eight bits.
-constexpr std::uint32_t kLastSite = 255;
-
 }  // namespace
 
-TraceSites::TraceSites(Rewriter& rewriter) : rewriter_(rewriter), next_(rewriter.analysis.shaders.size(), 0) {
+TraceSites::TraceSites(Rewriter& rewriter) : rewriter_(rewriter), numbers_(rewriter.analysis.shaders.size()) {
   const Module& module = rewriter.module;
   std::unordered_map<Id, std::vector<Id>> parameters;  // by function
   for (const Function& function : module.functions) {
@@ -59,12 +55,8 @@ TraceSites::TraceSites(Rewriter& rewriter) : rewriter_(rewriter), next_(rewriter
 
 std::uint8_t TraceSites::add(const Instruction& call, std::size_t function) {
   const std::vector<std::uint32_t>& shaders = rewriter_.analysis.reached_by[function];
-  std::uint32_t site = 0;
-  for (const std::uint32_t shader : shaders) {
-    site = std::max(site, next_[shader]);
-  }
-  if (site > kLastSite) {
-    site = kLastSite;
+  const auto [site, shared] = numbers_.next(shaders);
+  if (shared) {
     rewriter_.note("more than 256 trace calls in one shader: those from the 256th on share site 255");
   }
   // From the operand back to a variable with a binding.
@@ -78,8 +70,7 @@ std::uint8_t TraceSites::add(const Instruction& call, std::size_t function) {
   }
   const auto binding = bindings_.find(id);
   for (const std::uint32_t shader : shaders) {
-    next_[shader] = site + 1;
-    TraceSite entry{rewriter_.analysis.shaders[shader].id, static_cast<std::uint8_t>(site), false, 0, 0};
+    TraceSite entry{rewriter_.analysis.shaders[shader].id, site, false, 0, 0};
     if (binding != bindings_.end()) {
       entry.bound = true;
       entry.set = binding->second.first;
@@ -87,7 +78,7 @@ std::uint8_t TraceSites::add(const Instruction& call, std::size_t function) {
     }
     rewriter_.result.sites.push_back(entry);
   }
-  return static_cast<std::uint8_t>(site);
+  return site;
 }
 
 void record_trace_call(const Place& place, const Instruction& call, std::uint8_t site) {

@@ -28,9 +28,9 @@ class Compaction final : public SchedulerModel {
   [[nodiscard]] Grouping grouping() const override {
     return Grouping::Static;
   }
-  [[nodiscard]] Charges charges(const MachineFacts&) const override {
+  [[nodiscard]] Charges charges(const MachineFacts& machine) const override {
     return {.cycles_per_warp = cycles_,
-            .bytes_per_moved = 2 * live_state_,
+            .bytes_per_moved = 2 * (live_state_ < 0 ? machine.live_state_bytes : live_state_),
             .bytes_per_cycle = bandwidth_,
             .state_traffic = StateTraffic::Moved};
   }
@@ -61,8 +61,10 @@ const SchedulerModels::Registrar kRegistrar(
      .parameters = {scope_parameter("launch"), pool_warps_parameter("Size of a pool (scope pool)."),
                     declare::real("cycles", 0.0, "cycles", "Latency added to every warp that an exchange forms.", 0,
                                   1e9),
-                    declare::real("live_state", 84.0, "bytes",
-                                  "What a thread that moves writes and reads; the default is ser's.", 0, 65536),
+                    declare::real("live_state", -1.0, "bytes",
+                                  "What a thread that moves writes and reads; below 0: of the launch's shaders, as "
+                                  "ser's.",
+                                  -1, 65536),
                     bandwidth_parameter("live state")}},
     [](const Parameters& parameters) { return std::make_unique<Compaction>(parameters); });
 

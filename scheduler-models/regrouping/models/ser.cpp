@@ -83,7 +83,8 @@ class Ser final : public SchedulerModel {
     charges.cycles_per_warp = reorder_cycles_ < 0 ? machine.reorder_cycles : reorder_cycles_;
     charges.cycles_per_cut = split_cycles_;
     if (regrouping_.scope != Scope::Warp) {
-      (spills_all_ ? charges.bytes_per_thread : charges.bytes_per_moved) = 2 * live_state_;
+      const double bytes = live_state_ < 0 ? machine.live_state_bytes : live_state_;
+      (spills_all_ ? charges.bytes_per_thread : charges.bytes_per_moved) = 2 * bytes;
       charges.state_traffic = spills_all_ ? StateTraffic::All : StateTraffic::Moved;
     }
     charges.bytes_per_cycle = bandwidth_;
@@ -173,10 +174,11 @@ std::vector<Parameter> parameters() {
       declare::real("reorder_cycles", -1.0, "cycles",
                     "Latency of every warp that an exchange forms; below 0: the machine's.", -1, 1e9),
       declare::real(
-          "live_state", 84.0, "bytes",
-          "State of a thread that lives across the call: what is written before it and read after it. The default is "
-          "what NVIDIA reports of Indiana Jones after it was reduced (before: 222).",
-          0, 65536),
+          "live_state", -1.0, "bytes",
+          "State of a thread that lives across the call: what is written before it and read after it, and the payload; "
+          "below 0: of the launch's shaders, or without their SPIR-V 84, what NVIDIA reports of Indiana Jones after "
+          "it was reduced (before: 222).",
+          -1, 65536),
       declare::choice("spill", "all", {"all", "moved"},
                       "Threads whose live state goes through memory: all that reorder, or those alone that moved to "
                       "another warp. Scope warp spills nothing."),

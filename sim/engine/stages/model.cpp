@@ -101,6 +101,24 @@ CompareOptions model_options(Workbench& bench, const Experiment& experiment) {
   return options;
 }
 
+machine::LiveState live_state_for(Workbench& bench, const Experiment& experiment, std::span<const std::string> models) {
+  static const Stage kInput = stage("input");
+  if (std::ranges::none_of(models, machine::depends_on_live_state)) {
+    return {};
+  }
+  const Key key = KeyMaker()
+                      .add("live state")
+                      .add(experiment.key(kInput))
+                      .add(std::to_string(experiment.settings->integer("launch")))
+                      .key();
+  return *bench.shared<machine::LiveState>(key, [&] {
+    const auto data = input(bench, experiment);
+    return std::pair(
+        std::make_shared<const machine::LiveState>(machine::live_state(data->trace, launch_of(*data, experiment))),
+        std::uint64_t{sizeof(machine::LiveState)});
+  });
+}
+
 CompareResult compare_models(Workbench& bench, const Experiment& experiment, CompareOptions wanted) {
   const Settings& settings = *experiment.settings;
   const auto data = input(bench, experiment);
@@ -109,6 +127,7 @@ CompareResult compare_models(Workbench& bench, const Experiment& experiment, Com
   bench.free_device();
   const Workbench::Working working(bench.kept(), estimated_bytes(experiment));
   options.models = std::move(wanted.models);
+  options.live_state = live_state_for(bench, experiment, options.models);
   options.given_parameters = std::move(wanted.given_parameters);
   options.break_even = wanted.break_even;
   options.sensitivity = wanted.sensitivity;
@@ -147,7 +166,7 @@ const StageRegistrar kRegistrar(
      .position = 40,
      .takes = {"input", "assignment"},
      .takes_if = {{"structure", kReplaySteps}},
-     .format = 3,
+     .format = 4,
      .metrics =
          {
              {"model_cycles", "", "cycles", "Time of the launch under the scheduler model", Goal::Less},

@@ -118,6 +118,7 @@ std::shared_ptr<const RegroupedLaunch> regrouping(Workbench& bench, const Experi
         is_timed(model) && !options.closed_loop ? model_options(bench, experiment) : compare_of(settings);
     options.machine = std::move(of_model.machine);
     options.resident_warps = interleaving_of(settings, options.machine, resolved.warp_size).resident_warps;
+    options.live_state_bytes = live_state_for(bench, experiment, {&model, 1}).bytes;
     options.hints = std::move(of_model.hints);
     options.costs = std::move(of_model.costs);
     options.policy = resolved.policy;

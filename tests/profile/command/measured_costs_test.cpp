@@ -1,0 +1,139 @@
+// Facts of shaders from a capture in the results of a user's commands: costs from counted blocks, live state from
+// SPIR-V, and the efficiency inside shaders.
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/run_command.hpp"
+
+namespace rayreplay {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::run_command;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+using Sources = std::set<std::string>;
+
+class MeasuredCosts : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch_ = std::make_unique<test::Scratch>();
+    const Outcome outcome = run_command({"capture", "--profile", "blocks", "-o", trace(), "--", RAYREPLAY_ONE_WEEKEND,
+                                         "--size", "64x40", "--spp", "1", "--hit-groups", "per-material"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  }
+  static void TearDownTestSuite() {
+    scratch_.reset();
+  }
+  [[nodiscard]] static std::string trace() {
+    return *scratch_ / "t.rrt";
+  }
+  [[nodiscard]] static Words whatif(const Words& more) {
+    Words words = {"whatif",  trace(),       "--models", "plain,ser",      "--order",
+                   "z-order", "--warp-size", "32",       "--no-break-even"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  [[nodiscard]] static json answer(Words words) {
+    words.insert(words.end(), {"--format", "json"});
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return json::parse(outcome.output);
+  }
+  [[nodiscard]] static Sources sources(const Words& more) {
+    Sources found;
+    const json costs = answer(whatif(more));
+    for (const json& cost : costs["costs"]) {
+      found.insert(cost["origin"].get<std::string>());
+    }
+    return found;
+  }
+
+ private:
+  static std::unique_ptr<test::Scratch> scratch_;
+};
+
+std::unique_ptr<test::Scratch> MeasuredCosts::scratch_;
+
+const json& quantity(const json& answer, const std::string& key) {
+  for (const json& one : answer["quantities"]) {
+    if (one["quantity"] == key) {
+      return one;
+    }
+  }
+  ADD_FAILURE() << key;
+  return answer;
+}
+
+TEST_F(MeasuredCosts, AreTakenWithoutBeingAskedFor) {
+  const json costs = answer(whatif({}));
+  // Instructions by entry of the profile count an operation on a vector once, the cost up to four times.
+  std::map<std::uint64_t, double> executed;
+  const json profile = answer({"profile", trace()});
+  for (const json& shader : profile["shaders"]) {
+    if (shader["entries"] > 0) {
+      executed[shader["shader"]] = shader["instructions_per_entry"];
+    }
+  }
+  std::size_t checked = 0;
+  for (const json& cost : costs["costs"]) {
+    EXPECT_EQ(cost["origin"], "blocks") << cost;
+    if (cost["stage"] != "ray-generation") {
+      ++checked;
+      EXPECT_GE(cost["issue"], executed.at(cost["shader"])) << cost;
+      EXPECT_LE(cost["issue"], 4 * executed.at(cost["shader"])) << cost;
+      EXPECT_DOUBLE_EQ(cost["latency"], 6 * cost["issue"].get<double>());
+    }
+  }
+  EXPECT_GT(checked, 3U) << "three materials, a sphere's intersection, the sky";
+  const json& hit = quantity(costs, "shader_costs.closest-hit");
+  EXPECT_EQ(hit["origin"], "captured");
+  EXPECT_DOUBLE_EQ(hit["low"], hit["value"].get<double>() / 2);
+  const json& state = quantity(costs, "scheduler.model:live_state");
+  EXPECT_EQ(state["origin"], "counted");
+  EXPECT_EQ(state["value"], 116) << "24 bytes across the trace call, and its payload of 92";
+  EXPECT_EQ(costs["rows"][1]["charge_bytes_per_thread"], 2 * 116);
+}
+
+TEST_F(MeasuredCosts, YieldToOtherSourcesOnRequest) {
+  EXPECT_EQ(sources({"--cost-source", "blocks"}), Sources{"blocks"});
+  EXPECT_EQ(sources({"--cost-source", "spirv"}), Sources{"spirv"});
+  EXPECT_EQ(sources({"--cost-source", "default"}), Sources{"default"});
+  EXPECT_EQ(sources({"--shader-cost", "closest-hit=80"}), (Sources{"blocks", "hand"}));
+  const json own =
+      answer({"whatif", trace(), "--models", "plain,ser:live_state=40", "--warp-size", "32", "--order", "z-order"});
+  EXPECT_EQ(quantity(own, "scheduler.model:live_state")["origin"], "given");
+  EXPECT_EQ(own["rows"][1]["charge_bytes_per_thread"], 80);
+}
+
+TEST_F(MeasuredCosts, AreNamedInText) {
+  const Outcome text = run_command(whatif({}));
+  ASSERT_EQ(text.code, 0) << text.errors;
+  EXPECT_THAT(text.output, HasSubstr("instructions on average (source: blocks)"));
+  EXPECT_THAT(text.output, testing::ContainsRegex("the live state of a thread +116 +bytes +counted +58 to 232"));
+  EXPECT_THAT(text.output, testing::ContainsRegex("a closest-hit call +[0-9.]+ +instructions +captured"));
+  EXPECT_THAT(text.output, testing::ContainsRegex("closest_hit +[0-9,]+ +[0-9.]+ +[0-9.]+ +blocks +captured"));
+}
+
+TEST_F(MeasuredCosts, StandBesideTheEfficiencyInsideShaders) {
+  const Words words = {"whatif", trace()};
+  const json observed = answer(words)["observed"];
+  EXPECT_EQ(observed["rows"][0]["name"], "all");
+  for (const json& row : observed["rows"]) {
+    EXPECT_GT(row["instruction_efficiency"], 0) << row;
+    EXPECT_LE(row["instruction_efficiency"], 1) << row;
+  }
+  const Outcome text = run_command(words);
+  EXPECT_THAT(text.output, HasSubstr("by instruction: from counts of basic blocks, of all captured launches"));
+}
+
+}  // namespace
+}  // namespace rayreplay
