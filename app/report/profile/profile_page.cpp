@@ -49,10 +49,42 @@ std::string bars_note(std::size_t all) {
   return all <= kMostBars ? "" : fmt::format(" The {} of {} that executed most.", kMostBars, counted(all, "shader"));
 }
 
+double percent(double part, double whole) {
+  return whole > 0 ? kPercent * part / whole : 0;
+}
+
 double unused_percent(const profile::ShaderProfile& shader) {
-  return shader.instructions == 0
-             ? 0
-             : kPercent * static_cast<double>(shader.unused_instructions) / static_cast<double>(shader.instructions);
+  return percent(static_cast<double>(shader.unused_instructions), static_cast<double>(shader.instructions));
+}
+
+/// Mixes of the shaders that executed most, at most kMostBars.
+std::vector<const ShaderMix*> most_executed(const ProfileDetails& details) {
+  std::vector<const ShaderMix*> mixes;
+  for (const ShaderMix& mix : details.mixes) {
+    mixes.push_back(&mix);
+  }
+  std::ranges::stable_sort(mixes, std::greater<>(), [](const ShaderMix* mix) { return mix->issued(); });
+  mixes.resize(std::min(mixes.size(), kMostBars));
+  return mixes;
+}
+
+BarPlot branch_chart(const ProfileDetails& details) {
+  BarPlot chart{.title = "Executed branches by shader",
+                .note = "By the level of the condition; empty without branches." + bars_note(details.mixes.size()),
+                .value_title = "branches that lanes executed (%)",
+                .stacked = true};
+  for (std::size_t level = 0; level < kLevels; ++level) {
+    chart.series.push_back({level_name(level), level, {}});
+  }
+  for (const ShaderMix* mix : most_executed(details)) {
+    const std::array<double, kLevels>& counts = mix->branches.executed;
+    const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+    chart.categories.push_back(label_of(details, mix->shader));
+    for (std::size_t level = 0; level < kLevels; ++level) {
+      chart.series[level].values.push_back(percent(counts[level], all));
+    }
+  }
+  return chart;
 }
 
 Plot size_chart(const ProfileDetails& details) {
@@ -187,7 +219,7 @@ std::vector<Chart> level_charts(const ProfileDetails& details) {
     const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
     chart.categories.push_back(name);
     for (std::size_t level = 0; level < kLevels; ++level) {
-      chart.series[level].values.push_back(all > 0 ? kPercent * sums[level] / all : 0);
+      chart.series[level].values.push_back(percent(sums[level], all));
     }
   };
   for (const auto& [name, subject] :
@@ -196,37 +228,41 @@ std::vector<Chart> level_charts(const ProfileDetails& details) {
     add(std::string(name) + ", in the code", subject, &LevelCounts::code);
     add(std::string(name) + ", executed", subject, &LevelCounts::executed);
   }
-  return {chart};
+  return {chart, branch_chart(details)};
 }
 
 std::vector<Chart> class_charts(const ProfileDetails& details) {
-  std::vector<const ShaderMix*> mixes;
+  const std::vector<const ShaderMix*> mixes = most_executed(details);
   double all = 0;
   for (const ShaderMix& mix : details.mixes) {
-    mixes.push_back(&mix);
     all += mix.issued();
   }
-  std::ranges::stable_sort(mixes, std::greater<>(), [](const ShaderMix* mix) { return mix->issued(); });
-  BarPlot chart{.title = "Executed instructions by shader and class",
-                .note = "Of all instructions that lanes executed." + bars_note(mixes.size()),
-                .value_title = "executed instructions of all shaders (%)",
-                .stacked = true};
-  mixes.resize(std::min(mixes.size(), kMostBars));
+  BarPlot of_all{.title = "Executed instructions by shader and class",
+                 .note = "Of all instructions that lanes executed." + bars_note(details.mixes.size()),
+                 .value_title = "executed instructions of all shaders (%)",
+                 .stacked = true};
+  BarPlot of_own{.title = "Classes of each shader's executed instructions",
+                 .note = "Of the instructions that lanes executed in the shader." + bars_note(details.mixes.size()),
+                 .value_title = "executed instructions of the shader (%)",
+                 .stacked = true};
   for (std::size_t c = 0; c < spirv::kInstructionClasses; ++c) {
     const auto of = static_cast<spirv::InstructionClass>(c);
     if (!spirv::issues(of)) {
       continue;
     }
-    BarPlot::Series series{std::string(to_string(of)), c, {}};
+    BarPlot::Series share_of_all{std::string(to_string(of)), c, {}}, share_of_own = share_of_all;
     for (const ShaderMix* mix : mixes) {
-      series.values.push_back(all > 0 ? kPercent * mix->executed[c] / all : 0);
+      share_of_all.values.push_back(percent(mix->executed[c], all));
+      share_of_own.values.push_back(percent(mix->executed[c], mix->issued()));
     }
-    chart.series.push_back(std::move(series));
+    of_all.series.push_back(std::move(share_of_all));
+    of_own.series.push_back(std::move(share_of_own));
   }
   for (const ShaderMix* mix : mixes) {
-    chart.categories.push_back(label_of(details, mix->shader));
+    of_all.categories.push_back(label_of(details, mix->shader));
+    of_own.categories.push_back(label_of(details, mix->shader));
   }
-  return {chart};
+  return {of_all, of_own};
 }
 
 std::string profile_page(const ProfileContext& context, const ProfileDetails& details) {

@@ -127,9 +127,10 @@ TEST_F(ProfileCommand, ReportHasPageAndData) {
   const std::string html = test::read_bytes(folder + "/index.html");
   EXPECT_EQ(test::html_fault(html), "");
   EXPECT_THAT(html, AllOf(Not(HasSubstr("http")), Not(HasSubstr("<script")), HasSubstr(trace::load(trace).hash)));
-  for (const char* text : {"Unused code by shader", "Unused code by size of the shader", "Levels of branches and loads",
-                           "Executed instructions by shader and class", "shader 1: ground (miss)", "block %11 to %13",
-                           "0 lanes in 0 groups", ", unused\n", "9 instructions"}) {
+  for (const char* text :
+       {"Unused code by shader", "Unused code by size of the shader", "Levels of branches and loads",
+        "Executed branches by shader", "Executed instructions by shader and class", "shader 1: ground (miss)",
+        "block %11 to %13", "0 lanes in 0 groups", ", unused\n", "9 instructions"}) {
     EXPECT_THAT(html, HasSubstr(text));
   }
   const json data = json::parse(test::read_bytes(folder + "/profile.json"));
