@@ -65,6 +65,10 @@ int merge(const ProfileArguments& options) {
                                      "merge first, then rayreplay profile FILE"});
     }
   }
+  if (options.runs.size() < 2) {
+    throw Error(ErrorKind::Usage, {"a merge needs two runs or more", "profile merge", options.runs.front(),
+                                   "TRACE TRACE…", "name the traces of all runs"});
+  }
   require_file_name(options.merged.path, "--output");
   std::vector<NamedPath> inputs;
   for (const std::string& run : options.runs) {
@@ -96,12 +100,9 @@ void declare(CLI::App& command, ProfileArguments& options) {
 }
 
 void declare_merge(CLI::App& command, ProfileArguments& options) {
-  constexpr std::size_t kFewest = 2;
-  constexpr std::size_t kMost = 100'000;
-  command.add_option("run", options.runs, "Traces of runs of one application, in any order")
+  command.add_option("run", options.runs, "Traces of two or more runs of one application, in any order")
       ->type_name("TRACE")
-      ->required()
-      ->expected(kFewest, kMost);
+      ->required();
   options.merged.add_required_to(command, "Trace to write: shaders and summed counts, no launches");
 }
 
