@@ -3,54 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "capture/spirv/source_lines.hpp"
+
 namespace rayreplay::spirv {
 
 using spv::Op;
 
 namespace {
-
-/// Lines of a function's instructions: OpLine, and what NonSemantic.Shader.DebugInfo.100 says instead.
-class Lines {
- public:
-  explicit Lines(const Analysed& module) : m_(module) {
-    for (const Instruction& i : module.module.imports) {
-      if (i.string(2) == "NonSemantic.Shader.DebugInfo.100") {
-        debug_ = i[1];
-      }
-    }
-  }
-  void find(SourcePlace& at) const {
-    const std::vector<Instruction>& body = m_.module.functions[at.place.function].body;
-    for (std::size_t i = at.place.instruction + 1; i-- > 0;) {
-      const Instruction& line = body[i];
-      if (line.is(Op::OpNoLine) || line.is(Op::OpLabel)) {
-        return;
-      }
-      if (line.is(Op::OpLine)) {
-        at.file = m_.index.string(line[1]);
-        at.line = line[2];
-        return;
-      }
-      constexpr Word kDebugLine = 103;
-      constexpr Word kDebugNoLine = 104;
-      if (line.is(Op::OpExtInst) && line[3] == debug_ && debug_ != 0 && line[4] == kDebugNoLine) {
-        return;
-      }
-      if (line.is(Op::OpExtInst) && line[3] == debug_ && debug_ != 0 && line[4] == kDebugLine) {
-        at.line = m_.index.constant(line[6]).value_or(0);
-        // The source that DebugSource names by a string.
-        if (const Instruction* source = m_.index.definition(line[5]); source != nullptr && source->is(Op::OpExtInst)) {
-          at.file = m_.index.string((*source)[5]);
-        }
-        return;
-      }
-    }
-  }
-
- private:
-  const Analysed& m_;
-  Id debug_ = 0;
-};
 
 void count(const Analysed& m, ShaderFacts& facts) {
   for (const std::uint32_t f : facts.functions) {
@@ -81,12 +40,11 @@ void count(const Analysed& m, ShaderFacts& facts) {
 
 class FactsOfView {
  public:
-  FactsOfView(const Analysed& module, const InlineView& view, ShaderFacts& facts)
-      : m_(module), view_(view), facts_(facts) {}
+  FactsOfView(const Analysed& module, const SourceLines& lines, const InlineView& view, ShaderFacts& facts)
+      : m_(module), lines_(lines), view_(view), facts_(facts) {}
 
   void add_liveness(const Liveness& live, std::uint32_t most_instructions) {
     facts_.has_liveness = true;
-    const Lines lines(m_);
     Recomputation recomputation(view_, m_, most_instructions);
     std::map<Place, CallFacts> calls;
     for (std::size_t c = 0; c < view_.calls.size(); ++c) {
@@ -100,7 +58,6 @@ class FactsOfView {
       if (known.copies == 0) {
         known.kind = call.kind;
         known.at = place_of(view_.operations[call.operation].place, call.block);
-        lines.find(known.at);
       }
       ++known.copies;
       if (known.copies == 1 || state.bytes() > known.live.bytes()) {
@@ -164,16 +121,20 @@ class FactsOfView {
   }
   [[nodiscard]] SourcePlace place_of(Place place, Node block) const {
     const ViewBlock& in = view_.blocks[block];
-    return {place, function_name(m_, place.function), m_.flows[in.function]->blocks[in.block].label, {}, 0};
+    const SourceLines::Line line = lines_.at(place);
+    return {place, function_name(m_, place.function), m_.flows[in.function]->blocks[in.block].label, lines_.file(line),
+            line.number};
   }
 
   const Analysed& m_;
+  const SourceLines& lines_;
   const InlineView& view_;
   ShaderFacts& facts_;
 };
 
 /// Adds what the inline view says; returns the steps that it took.
-std::uint64_t add_view(const Analysed& m, ShaderFacts& facts, std::uint32_t most_instructions) {
+std::uint64_t add_view(const Analysed& m, const SourceLines& lines, ShaderFacts& facts,
+                       std::uint32_t most_instructions) {
   std::string reason;
   const std::optional<InlineView> view = inline_view(m, facts.functions.front(), reason);
   if (!view) {
@@ -185,7 +146,7 @@ std::uint64_t add_view(const Analysed& m, ShaderFacts& facts, std::uint32_t most
       facts.notes.push_back(note);
     }
   }
-  FactsOfView of(m, *view, facts);
+  FactsOfView of(m, lines, *view, facts);
   const std::optional<Liveness> live = liveness(*view);
   const std::uint64_t recomputation = std::uint64_t{view->calls.size()} * view->operations.size();
   if (!live || recomputation > kMostLiveSteps) {
@@ -212,6 +173,7 @@ std::string function_name(const Analysed& module, std::uint32_t function) {
 
 ModuleFacts facts_of(const Analysed& m, std::uint32_t most_instructions) {
   ModuleFacts facts;
+  const SourceLines lines(m);
   std::vector<bool> used(m.module.functions.size(), false);
   std::uint64_t work = 0;
   for (std::uint32_t e = 0; e < m.module.entry_points.size(); ++e) {
@@ -234,7 +196,7 @@ ModuleFacts facts_of(const Analysed& m, std::uint32_t most_instructions) {
         work += m.module.functions[f].body.size();
       }
       count(m, shader);
-      work += add_view(m, shader, most_instructions) + m.module.functions.size();
+      work += add_view(m, lines, shader, most_instructions) + m.module.functions.size();
     }
     facts.shaders.push_back(std::move(shader));
   }

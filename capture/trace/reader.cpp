@@ -59,6 +59,7 @@ Profile load_profile(const std::filesystem::path& path) {
   verify_content(bytes, envelope, path);
   const SourceFile file(bytes, path);
   Profile profile;
+  profile.hash = to_hex(envelope.hash);
   profile.header = read_header(file);
   ColumnLoader loader(file);
   ShaderNumbers shaders;

@@ -32,6 +32,7 @@ struct Profile {
   Header header;
   std::vector<Shader> shaders;
   BlockCounts block_counts;
+  std::string hash;  ///< as Trace::hash
 };
 [[nodiscard]] Profile load_profile(const std::filesystem::path& path);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/shortened.hpp"
 #include "base/utf8.hpp"
 #include "capture/layer/printable.hpp"
 
@@ -83,6 +84,23 @@ TEST(Text, AllFormsAreTotalAndUtf8AndTwiceIsOnce) {
 TEST(Text, NamesOfApplicationsGetReplacementCharactersAndPathsTheirBytes) {
   EXPECT_EQ(replaced("Caf\xE9 \xF0\x9F\x8E"), "Caf\xEF\xBF\xBD \xEF\xBF\xBD");
   EXPECT_EQ(as_utf8("/tmp/Caf\xE9\x1b.rrt"), "/tmp/Caf\\xe9\x1b.rrt");
+}
+
+TEST(Text, IsShortenedBetweenCharacters) {
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdefg", 6), "abc…");
+  EXPECT_EQ(shortened("aäöüß", 8), "aäö…");
+  EXPECT_EQ(shortened("aäöüß", 7), "aä…");
+  EXPECT_EQ(shortened("😀😀", 7), "😀…");
+  EXPECT_EQ(shortened("😀😀", 6), "…");
+  EXPECT_EQ(shortened("abcd", 3), "…");
+  // Bytes that are no characters.
+  EXPECT_EQ(shortened(std::string(9, '\x80'), 8), std::string(2, '\x80') + "…");
+  for (std::size_t most = 3; most < 30; ++most) {
+    const std::string text = shortened("Größe 😀 ≤ ½ größer", most);
+    EXPECT_LE(text.size(), most);
+    EXPECT_EQ(invalid_at(text), kAllValid) << most;
+  }
 }
 
 }  // namespace

@@ -5,87 +5,35 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
+#include "app/report/profile/profile_report.hpp"
+#include "app/report/profile/profile_table.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "capture/profile/merge.hpp"
 #include "capture/profile/shader_profile.hpp"
 #include "capture/trace/reader.hpp"
+#include "capture/trace/writer.hpp"
 
 namespace rayreplay::app {
 namespace {
 
-using output::Cell;
-using output::Table;
-
 struct ProfileArguments {
   std::string path;
   bool blocks = false;
+  std::string report;
+  bool force = false;
   FormatOption format;
+  // of the subcommand
+  std::vector<std::string> runs;
+  OutputOption merged;
 };
 
-Cell ratio(double part, double whole) {
-  return whole > 0 ? Cell{part / whole} : Cell{};
-}
-
-Cell number(std::optional<double> value) {
-  return value ? Cell{*value} : Cell{};
-}
-
-Table shader_table(const trace::Profile& trace, const std::vector<profile::ShaderProfile>& shaders) {
-  Table table;
-  table.columns = {{"pipeline", "pipeline"},
-                   {"shader", "shader"},
-                   {"stage", "stage"},
-                   {"name", "name"},
-                   {"entries", "entries"},
-                   {"blocks", "blocks"},
-                   {"unused_blocks", "unused"},
-                   {"instructions", "instructions"},
-                   {"unused_share", "unused share", output::Show::Percent, 1},
-                   {"instructions_per_entry", "executed per entry", {}, 1},
-                   {"simt_efficiency", "SIMT inside", output::Show::Percent, 1}};
-  for (const profile::ShaderProfile& shader : shaders) {
-    const trace::Shader& known = trace.shaders[shader.shader];
-    table.rows.push_back(
-        {std::uint64_t{shader.pipeline}, std::uint64_t{shader.shader}, std::string(to_string(known.stage)), known.name,
-         shader.entries, std::uint64_t{shader.blocks.size()}, shader.unused_blocks, shader.instructions,
-         ratio(static_cast<double>(shader.unused_instructions), static_cast<double>(shader.instructions)),
-         ratio(shader.lane_instructions, static_cast<double>(shader.entries)), number(shader.efficiency)});
-  }
-  return table;
-}
-
-Table block_table(const trace::Profile& trace, const std::vector<profile::ShaderProfile>& shaders) {
-  Table table;
-  table.columns = {{"pipeline", "pipeline"},
-                   {"shader", "shader"},
-                   {"name", "name"},
-                   {"function", "function", {}, 0, true},
-                   {"function_name", "function"},
-                   {"block", "block"},
-                   {"label", "label"},
-                   {"loop_depth", "loop depth"},
-                   {"instructions", "instructions"},
-                   {"lanes", "lanes"},
-                   {"groups", "groups"},
-                   {"simt_efficiency", "SIMT", output::Show::Percent, 1},
-                   {"unused", "unused"}};
-  const double warp = trace.header.warp_size;
-  for (const profile::ShaderProfile& shader : shaders) {
-    for (const profile::BlockProfile& block : shader.blocks) {
-      const double groups = static_cast<double>(block.groups.value_or(0));
-      table.rows.push_back({std::uint64_t{shader.pipeline}, std::uint64_t{shader.shader},
-                            trace.shaders[shader.shader].name, std::uint64_t{block.function}, block.function_name,
-                            std::uint64_t{block.block}, fmt::format("%{}", block.label),
-                            std::uint64_t{block.loop_depth}, std::uint64_t{block.instructions}, block.lanes,
-                            block.groups ? Cell{*block.groups} : Cell{},
-                            ratio(static_cast<double>(block.lanes), warp * groups), block.unused});
-    }
-  }
-  return table;
-}
-
-int act(const ProfileArguments& options) {
+int show(const ProfileArguments& options) {
   const output::Format format = options.format.format();
+  require_distinct({{"--report", options.report}}, {{"TRACE", options.path}});
+  if (!options.report.empty()) {
+    output::require_folder_writable(options.report, options.force, report::profile_folder());
+  }
   require_no_memory_trace(options.path);
   const trace::Profile trace = trace::load_profile(options.path);
   if (trace.block_counts.size() == 0) {
@@ -94,38 +42,90 @@ int act(const ProfileArguments& options) {
   }
   const auto shaders =
       profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
-  const auto blocks = [&] { return block_table(trace, shaders); };
-  const auto summary = [&] { return shader_table(trace, shaders); };
-  console::print(output::render({[&] { return output::to_text(options.blocks ? blocks() : summary()); },
-                                 [&] { return options.blocks ? blocks() : summary(); },
-                                 [&] {
-                                   nlohmann::ordered_json document = {{"schema", "rayreplay.profile/1"},
-                                                                      {"file", options.path},
-                                                                      {"warp_size", trace.header.warp_size},
-                                                                      {"shaders", to_json(summary())}};
-                                   if (options.blocks) {
-                                     document["blocks"] = to_json(blocks());
-                                   }
-                                   return document;
-                                 }},
-                                format));
+  const report::ProfileContext context{options.path, trace, shaders};
+  if (!options.report.empty()) {
+    report::write_profile_report(options.report, options.force, context);
+  }
+  const auto table = [&] {
+    return options.blocks ? report::profile_block_table(trace, shaders) : report::profile_shader_table(trace, shaders);
+  };
+  console::print(output::render(
+      {[&] { return output::to_text(table()); }, table, [&] { return report::profile_json(context, options.blocks); }},
+      format));
+  if (!options.report.empty()) {
+    console::tell("report: {}/index.html", options.report);
+  }
+  return 0;
+}
+
+int merge(const ProfileArguments& options) {
+  for (const auto& [given, name] :
+       {std::pair{!options.path.empty(), "TRACE before merge"}, std::pair{options.blocks, "--blocks"},
+        std::pair{!options.report.empty(), "--report"}}) {
+    if (given) {
+      throw Error(ErrorKind::Usage, {"this does not go with merge", name, "", "profile merge TRACE TRACE… -o FILE",
+                                     "merge first, then rayreplay profile FILE"});
+    }
+  }
+  if (options.runs.size() < 2) {
+    throw Error(ErrorKind::Usage, {"a merge needs two runs or more", "profile merge", options.runs.front(),
+                                   "TRACE TRACE…", "name the traces of all runs"});
+  }
+  require_file_name(options.merged.path, "--output");
+  std::vector<NamedPath> inputs;
+  for (const std::string& run : options.runs) {
+    inputs.push_back({"TRACE", run});
+  }
+  require_distinct({{"--output", options.merged.path}}, inputs);
+  options.merged.check();
+  std::vector<profile::Run> runs;
+  for (const std::string& run : options.runs) {
+    require_no_memory_trace(run);
+    runs.push_back({run, trace::load_profile(run)});
+  }
+  const profile::Merged merged = profile::merge(std::move(runs));
+  trace::write(merged.trace, options.merged.path, {.overwrite = options.merged.force});
+  for (const std::string& remark : merged.remarks) {
+    console::note("{}", remark);
+  }
+  console::tell("{} merged in {}: {} of {} in all of them", counted(options.runs.size(), "run"), options.merged.path,
+                merged.common_pipelines, counted(merged.pipelines, "pipeline"));
   return 0;
 }
 
 void declare(CLI::App& command, ProfileArguments& options) {
-  add_trace_file(command, options.path)->required();
+  add_trace_file(command, options.path);
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
   options.format.add_to(command);
+  add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, data", "Report");
+  add_force(command, options.force);
+}
+
+void declare_merge(CLI::App& command, ProfileArguments& options) {
+  command.add_option("run", options.runs, "Traces of two or more runs of one application, in any order")
+      ->type_name("TRACE")
+      ->required();
+  options.merged.add_required_to(command, "Trace to write: shaders and summed counts, no launches");
 }
 
 }  // namespace
 
 void add_profile_command(CLI::App& root, Session& session) {
-  add_command(root, session,
-              {"profile", "Traces",
-               "Inside the shaders of an application captured with --profile blocks: executions of basic "
-               "blocks"},
-              declare, act);
+  CLI::App* command = root.add_subcommand(
+      "profile", "Inside the shaders of an application captured with --profile blocks: executions of basic blocks");
+  command->group("Traces");
+  auto options = std::make_shared<ProfileArguments>();
+  declare(*command, *options);
+  CLI::App* merged = command->add_subcommand("merge", "Add the counts of several runs of one application");
+  declare_merge(*merged, *options);
+  command->require_subcommand(0, 1);
+  command->callback([&session, command, merged, options] {
+    const bool merges = command->got_subcommand(merged);
+    if (!merges && options->path.empty()) {
+      throw CLI::RequiredError("trace");
+    }
+    session.action = [options, merges] { return merges ? merge(*options) : show(*options); };
+  });
 }
 
 }  // namespace rayreplay::app

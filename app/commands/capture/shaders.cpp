@@ -12,6 +12,7 @@
 #include "app/commands/options/options.hpp"
 #include "app/report/shaders/disassembly.hpp"
 #include "app/report/shaders/shader_report.hpp"
+#include "app/report/shaders/trace_rows.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/parameters.hpp"
@@ -27,6 +28,7 @@ struct ShadersArguments {
   std::uint32_t recompute = 0;
   std::string rows = "shaders";
   std::string shader;
+  std::optional<std::uint32_t> pipeline;
   ResultOption result;
 };
 
@@ -38,16 +40,10 @@ report::ShaderRows rows_of(const std::string& name) {
   return known.at(name);
 }
 
-std::shared_ptr<const report::KnownModule> known_module(std::span<const std::uint32_t> words, std::uint32_t recompute,
-                                                        std::string& reason) {
-  std::optional<spirv::Module> module = spirv::parse(words, reason);
-  return module ? std::make_shared<const report::KnownModule>(std::move(*module), recompute) : nullptr;
-}
-
 report::ShaderReport report_of_module(const ShadersArguments& options) {
   report::ShaderReport report{options.path, false, options.recompute, {}};
   std::string reason;
-  const auto known = known_module(read_module_file(options.path), options.recompute, reason);
+  const auto known = report::known_module(read_module_file(options.path), options.recompute, reason);
   if (!known) {
     throw Error(ErrorKind::Input, {"the file is no SPIR-V module", options.path, reason,
                                    "a SPIR-V 1.x module in this machine's byte order", "check it with spirv-val"});
@@ -62,48 +58,17 @@ report::ShaderReport report_of_module(const ShadersArguments& options) {
   return report;
 }
 
-/// The entry point of a trace's shader in its module.
-const spirv::ShaderFacts* facts_of(const report::KnownModule& known, const trace::Shader& shader) {
-  const auto found = std::find_if(known.facts.shaders.begin(), known.facts.shaders.end(), [&](const auto& facts) {
-    return facts.entry == shader.entry && report::stage_of_model(facts.model) == to_string(shader.stage);
-  });
-  return found == known.facts.shaders.end() ? nullptr : &*found;
+report::ShaderReport report_of_trace(const ShadersArguments& options, const std::vector<trace::Shader>& shaders) {
+  if (std::ranges::all_of(shaders, [](const trace::Shader& shader) { return shader.spirv.empty(); })) {
+    throw Error(ErrorKind::Input,
+                {"the trace holds no SPIR-V modules", options.path, counted(shaders.size(), "shader") + " without one",
+                 "a captured trace", "capture the application with rayreplay capture, or give a SPIR-V module"});
+  }
+  return {options.path, true, options.recompute, report::rows_of_trace(shaders, options.recompute)};
 }
 
-report::ShaderReport report_of_trace(const ShadersArguments& options) {
-  report::ShaderReport report{options.path, true, options.recompute, {}};
-  const trace::FileInfo info = trace::read_info(options.path);
-  std::map<std::vector<std::uint32_t>, std::pair<std::shared_ptr<const report::KnownModule>, std::string>> modules;
-  for (const trace::Shader& shader : info.shaders) {
-    report::ShaderRow row{to_string(shader.stage), shader.entry, shader.name, nullptr, nullptr, {}};
-    if (shader.spirv.empty()) {
-      row.missing = "the trace holds no module of it";
-    } else {
-      const auto [at, added] = modules.try_emplace(shader.spirv);
-      auto& [known, reason] = at->second;
-      if (added) {
-        known = known_module(shader.spirv, options.recompute, reason);
-      }
-      row.known = known;
-      row.facts = known == nullptr ? nullptr : facts_of(*known, shader);
-      if (row.facts == nullptr) {
-        row.missing = known == nullptr ? "its words are no SPIR-V module: " + reason
-                                       : std::string("its module has no such entry point");
-        row.known = nullptr;
-      }
-    }
-    report.shaders.push_back(std::move(row));
-  }
-  if (modules.empty()) {
-    throw Error(ErrorKind::Input, {"the trace holds no SPIR-V modules", options.path,
-                                   counted(info.shaders.size(), "shader") + " without one", "a captured trace",
-                                   "capture the application with rayreplay capture, or give a SPIR-V module"});
-  }
-  return report;
-}
-
-/// By number, entry point or name.
-const report::ShaderRow& find_shader(const report::ShaderReport& report, const std::string& text) {
+/// The number of a shader by number, entry point or name.
+std::size_t find_shader(const report::ShaderReport& report, const std::string& text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::vector<std::size_t> found;
@@ -127,7 +92,35 @@ const report::ShaderRow& find_shader(const report::ShaderReport& report, const s
     throw Error(ErrorKind::Input, {"the shader cannot be shown", "shader " + std::to_string(found.front()), row.missing,
                                    "a shader with a SPIR-V module", ""});
   }
-  return row;
+  return found.front();
+}
+
+/// The executions of a shader that the options ask for; empty without counts.
+std::optional<report::Executions> executions_of(const ShadersArguments& options, const trace::Profile& profile,
+                                                std::size_t shader) {
+  const auto all = report::executions_by_shader(profile, options.pipeline, options.path);
+  const auto found = all.find(static_cast<std::uint16_t>(shader));
+  if (found != all.end()) {
+    return found->second;
+  }
+  if (options.pipeline) {
+    const auto every = report::executions_by_shader(profile, std::nullopt, options.path);
+    const auto known = every.find(static_cast<std::uint16_t>(shader));
+    throw Error(ErrorKind::Usage,
+                {"the pipeline has no counts of the shader's blocks", "--pipeline", std::to_string(*options.pipeline),
+                 known == every.end() ? "no pipeline counts this shader" : known->second.pipelines_text(),
+                 "rayreplay profile lists the shaders of each pipeline"});
+  }
+  return std::nullopt;
+}
+
+int disassemble(const ShadersArguments& options, bool is_module) {
+  const trace::Profile profile = is_module ? trace::Profile{} : trace::load_profile(options.path);
+  const report::ShaderReport report = is_module ? report_of_module(options) : report_of_trace(options, profile.shaders);
+  const std::size_t shader = find_shader(report, options.shader);
+  const std::optional<report::Executions> executions = executions_of(options, profile, shader);
+  options.result.write(report::disassembly(report.shaders[shader], executions ? &*executions : nullptr));
+  return 0;
 }
 
 int act(const ShadersArguments& options) {
@@ -146,11 +139,11 @@ int act(const ShadersArguments& options) {
                                      "glslangValidator -V makes the one, rayreplay capture the other"});
     }
   }
-  const report::ShaderReport report = is_module ? report_of_module(options) : report_of_trace(options);
   if (!options.shader.empty()) {
-    options.result.write(report::disassembly(find_shader(report, options.shader)));
-    return 0;
+    return disassemble(options, is_module);
   }
+  const report::ShaderReport report =
+      is_module ? report_of_module(options) : report_of_trace(options, trace::read_info(options.path).shaders);
   options.result.write_result({[&] { return report::shader_text(report); },
                                [&] { return report::shader_rows(report, rows_of(options.rows)); },
                                [&] { return report::shader_json(report); }});
@@ -166,8 +159,12 @@ void declare(CLI::App& command, ShadersArguments& options) {
       ->check(CLI::Range(0U, kMostRecompute));
   add_value(command, "--rows", options.rows, "NAME", "Rows of the CSV: shaders, calls, branches or loads", "Output")
       ->check(CLI::IsMember({"shaders", "calls", "branches", "loads"}));
-  add_plain(command, "--disassemble", options.shader, "SHADER",
-            "Its instructions as text in place of the tables: a shader's number, entry point or name", "Output");
+  CLI::Option* disassemble =
+      add_plain(command, "--disassemble", options.shader, "SHADER",
+                "Its instructions as text in place of the tables: a shader's number, entry point or name", "Output");
+  add_plain(command, "--pipeline", options.pipeline, "N",
+            "Executions of the shader's blocks in this pipeline [summed over all]", "Output")
+      ->needs(disassemble);
   options.result.add_to(command);
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/shortened.hpp"
 
 namespace rayreplay::pictures {
 namespace {
@@ -327,15 +328,13 @@ void paint(const GridPlot& plot, Canvas& canvas, bool with_title) {
 
 /// Axes and legend of bars.
 Plot axes_of(const BarPlot& bars) {
-  constexpr std::size_t kMaxLetters = 48;
+  constexpr std::size_t kMaxBytes = 50;
   double top = 0;
   PlotAxis names{bars.category_title, 0, static_cast<double>(std::max<std::size_t>(bars.categories.size(), 1))};
   names.names = true;
   for (std::size_t i = 0; i < bars.categories.size(); ++i) {
     const double place = static_cast<double>(i) + 0.5;
-    const std::string& name = bars.categories[i];
-    names.ticks.push_back({bars.stacked ? names.high - place : place,
-                           name.size() <= kMaxLetters ? name : name.substr(0, kMaxLetters - 1) + "…"});
+    names.ticks.push_back({bars.stacked ? names.high - place : place, text::shortened(bars.categories[i], kMaxBytes)});
     double sum = 0;
     for (const BarPlot::Series& series : bars.series) {
       const double value = std::isfinite(series.values[i]) ? series.values[i] : 0;

@@ -18,6 +18,7 @@
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/packing.hpp"
 #include "sim/engine/stages/simt.hpp"
+#include "tests/app/html_fault.hpp"
 #include "tests/app/small_trace.hpp"
 #include "tests/support/opened.hpp"
 
@@ -29,35 +30,6 @@ using testing::IsEmpty;
 using testing::Not;
 
 namespace fs = std::filesystem;
-
-/// "" or what is wrong: every tag closed in order, attributes quoted, no stray '<'.
-std::string html_fault(const std::string& html) {
-  static const std::regex tag(R"(<(/?)([a-zA-Z0-9]+)((?:\s+[a-z-]+(?:="[^"<]*")?)*)\s*>)");
-  const std::vector<std::string> empty_elements = {"meta", "img", "link", "br"};
-  std::vector<std::string> open;
-  for (std::size_t place = html.find('<'); place != std::string::npos; place = html.find('<', place + 1)) {
-    if (html.compare(place, 15, "<!DOCTYPE html>") == 0) {
-      continue;
-    }
-    std::smatch match;
-    const std::string rest = html.substr(place, 600);
-    if (!std::regex_search(rest, match, tag, std::regex_constants::match_continuous)) {
-      return "no tag: " + rest.substr(0, 60);
-    }
-    const std::string name = match[2];
-    if (std::find(empty_elements.begin(), empty_elements.end(), name) != empty_elements.end()) {
-      continue;
-    }
-    if (match[1].length() == 0) {
-      open.push_back(name);
-    } else if (open.empty() || open.back() != name) {
-      return "closed without being open: " + name;
-    } else {
-      open.pop_back();
-    }
-  }
-  return open.empty() ? "" : "never closed: " + open.back();
-}
 
 class ReportTest : public SmallTrace {};
 

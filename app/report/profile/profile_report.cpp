@@ -1,0 +1,86 @@
+#include "app/report/profile/profile_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "app/report/context/provenance.hpp"
+#include "app/report/page/page.hpp"
+#include "app/report/profile/profile_page.hpp"
+#include "app/report/profile/profile_table.hpp"
+#include "app/report/shaders/trace_rows.hpp"
+#include "base/json.hpp"
+#include "base/output_file.hpp"
+
+namespace rayreplay::report {
+namespace {
+
+constexpr std::array<std::string_view, 6> kProfileFiles = {"index.html", "profile.json", "shaders.csv",
+                                                           "blocks.csv", "classes.csv",  "levels.csv"};
+
+bool is_profile_file(std::string_view name) {
+  return std::ranges::find(kProfileFiles, name) != kProfileFiles.end();
+}
+
+/// The JSON of the report: with provenance, blocks and what the page shows beside.
+nlohmann::ordered_json report_json(const ProfileContext& context, const ProfileDetails& details) {
+  nlohmann::ordered_json document = profile_json(context, true);
+  const trace::Header& header = context.trace.header;
+  document["tool"] = {{"name", "rayreplay"}, {"version", RAYREPLAY_VERSION}};
+  document["trace"] = {{"file", context.file},
+                       {"hash", context.trace.hash},
+                       {"application", header.application},
+                       {"device", header.device},
+                       {"not_captured", header.not_captured}};
+  document["classes"] = to_json(class_table(details.rows, details.mixes));
+  document["levels"] = to_json(level_table(details.rows, details.mixes));
+  return document;
+}
+
+}  // namespace
+
+nlohmann::ordered_json profile_json(const ProfileContext& context, bool blocks) {
+  nlohmann::ordered_json document = {{"schema", "rayreplay.profile/1"},
+                                     {"file", context.file},
+                                     {"warp_size", context.trace.header.warp_size},
+                                     {"shaders", to_json(profile_shader_table(context.trace, context.shaders))}};
+  if (blocks) {
+    document["blocks"] = to_json(profile_block_table(context.trace, context.shaders));
+  }
+  return document;
+}
+
+ProfileDetails profile_details(const ProfileContext& context) {
+  ProfileDetails details;
+  details.rows = rows_of_trace(context.trace.shaders, 0);
+  details.executions = executions_by_shader(context.trace, std::nullopt, context.file);
+  details.mixes = shader_mixes(details.rows, details.executions);
+  return details;
+}
+
+output::FolderKind profile_folder() {
+  return {"index.html", kGeneratorMark, is_profile_file};
+}
+
+void write_profile_report(const std::filesystem::path& path, bool force, const ProfileContext& context) {
+  output::OutputFolder folder(path, force, profile_folder());
+  const ProfileDetails details = profile_details(context);
+  const auto write = [&folder](const std::string& name, std::string_view bytes) {
+    write_file(folder.temporary_path() / name, bytes, false);
+  };
+  const NamedCells origin = {{"trace_hash", context.trace.hash}, {"tool_version", std::string(RAYREPLAY_VERSION)}};
+  const auto write_csv = [&](const std::string& name, output::Table table) {
+    write(name, output::to_csv(with_cells(std::move(table), origin)));
+  };
+  write("profile.json", json_text(report_json(context, details), 2) + "\n");
+  write_csv("shaders.csv", profile_shader_table(context.trace, context.shaders));
+  write_csv("blocks.csv", profile_block_table(context.trace, context.shaders));
+  write_csv("classes.csv", class_table(details.rows, details.mixes));
+  write_csv("levels.csv", level_table(details.rows, details.mixes));
+  write("index.html", profile_page(context, details));
+  folder.commit();
+}
+
+}  // namespace rayreplay::report

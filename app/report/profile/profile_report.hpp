@@ -1,0 +1,42 @@
+// Output of `rayreplay profile`: text, JSON, CSV, and a report folder.
+//
+// Contract: JSON has the schema rayreplay.profile/1 (docs/surfaces.md). The folder has index.html (no scripts, nothing
+// external), profile.json, and a CSV for each of its lists: shaders, blocks, classes and levels. The same trace gives
+// the same bytes.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/report/export/output_folder.hpp"
+#include "app/report/profile/profile_mix.hpp"
+#include "app/report/shaders/executions.hpp"
+#include "app/report/shaders/shader_report.hpp"
+#include "capture/profile/shader_profile.hpp"
+
+namespace rayreplay::report {
+
+struct ProfileContext {
+  std::string file;
+  const trace::Profile& trace;
+  const std::vector<profile::ShaderProfile>& shaders;  ///< of shader_profiles(trace)
+};
+/// With blocks, `blocks` too.
+[[nodiscard]] nlohmann::ordered_json profile_json(const ProfileContext& context, bool blocks);
+
+/// What the page shows beside the tables of `rayreplay profile`.
+struct ProfileDetails {
+  std::vector<ShaderRow> rows;  ///< by shader id
+  std::map<std::uint16_t, Executions> executions;
+  std::vector<ShaderMix> mixes;
+};
+[[nodiscard]] ProfileDetails profile_details(const ProfileContext& context);
+
+/// Marks that identify such a folder.
+[[nodiscard]] output::FolderKind profile_folder();
+void write_profile_report(const std::filesystem::path& folder, bool force, const ProfileContext& context);
+
+}  // namespace rayreplay::report

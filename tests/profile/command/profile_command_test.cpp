@@ -1,0 +1,323 @@
+// rayreplay profile and rayreplay shaders on traces with counts, run as a user runs them.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "capture/spirv/control_flow.hpp"
+#include "capture/trace/reader.hpp"
+#include "capture/trace/writer.hpp"
+#include "tests/app/html_fault.hpp"
+#include "tests/app/json_keys.hpp"
+#include "tests/app/run_command.hpp"
+#include "tests/instrument/support/corpus.hpp"
+#include "tests/profile/profile_maker.hpp"
+
+namespace rayreplay {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::run_command;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ProfileCommand : public testing::Test {
+ protected:
+  std::string save(const std::string& name, const trace::Trace& trace) const {
+    trace::write(trace, scratch_ / name, {.overwrite = true});
+    return scratch_ / name;
+  }
+  std::string save(const std::string& name, const profile::Run& run) const {
+    return save(name, trace_of(run));
+  }
+  static trace::Trace trace_of(const profile::Run& run) {
+    trace::Trace trace;
+    trace.header = run.profile.header;
+    trace.shaders = run.profile.shaders;
+    trace.block_counts = run.profile.block_counts;
+    return trace;
+  }
+  /// A shader of the corpus, each block of which ran with 20 lanes in 5 groups, but the first of 40 in 5.
+  static trace::Trace of_corpus(const std::string& module, trace::ShaderStage stage, const std::string& name) {
+    trace::Trace trace;
+    trace.header.warp_size = 8;
+    trace.header.configuration = "{}";
+    trace.shaders = {{stage, "main", name, test::corpus_module(module).words}};
+    std::string reason;
+    const auto parsed = spirv::parse(trace.shaders[0].spirv, reason);
+    const spirv::WideSelectors selectors(*parsed);
+    for (std::uint32_t f = 0; f < parsed->functions.size(); ++f) {
+      const auto flow = spirv::control_flow(parsed->functions[f], selectors, reason);
+      for (std::uint32_t b = 0; b < flow->blocks.size(); ++b) {
+        test::add_row(trace.block_counts, {0, 0, f, b, b == 0 ? 40U : 20U, 5});
+      }
+    }
+    return trace;
+  }
+  static std::string printed(const std::vector<std::string>& words) {
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.output;
+  }
+  static void refused(const std::vector<std::string>& words, int code, const std::string& text) {
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, code) << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr(text));
+    EXPECT_EQ(outcome.output, "");
+  }
+
+  test::Scratch scratch_;
+};
+
+TEST_F(ProfileCommand, DisassemblyShowsExecutions) {
+  profile::Run run = test::two_shaders("a", 1);
+  test::add_branching(run.profile.block_counts, 4, 0, 2);
+  const std::string trace = save("t.rrt", run);
+  const std::string sum = printed({"shaders", trace, "--disassemble", "sky"});
+  EXPECT_THAT(sum,
+              HasSubstr("executions of pipelines 0, 4: 300 entries by lanes; a block with fewer than 1 in 100,000"));
+  // Instructions of the blocks: 2, 4, 1, 1; executed 600 + 720 + 120 + 300, and 96 in the other function.
+  EXPECT_THAT(sum, HasSubstr("block %10 to %11 %12"));
+  EXPECT_THAT(sum, HasSubstr("; 300 lanes in 75 groups (4.0 of 8 lanes), 32.7 % of the executed instructions\n"));
+  EXPECT_THAT(sum, HasSubstr("; 180 lanes in 45 groups (4.0 of 8 lanes), 39.2 % of the executed instructions\n"));
+  EXPECT_THAT(sum, Not(HasSubstr(", unused\n")));
+  const std::string one = printed({"shaders", trace, "--disassemble", "0", "--pipeline", "4"});
+  EXPECT_THAT(one, HasSubstr("executions of pipeline 4: 200 entries"));
+  EXPECT_THAT(one, HasSubstr("; 120 lanes in 30 groups"));
+  refused({"shaders", trace, "--disassemble", "ground", "--pipeline", "4"}, 2, "expected pipeline 0");
+  refused({"shaders", trace, "--pipeline", "4"}, 2, "--disassemble");
+}
+
+TEST_F(ProfileCommand, DisassemblyMarksUnusedBlocksAndMissingCounts) {
+  profile::Run run = test::two_shaders("a", 1'000'000);
+  run.profile.block_counts.lanes[1] = 999;
+  run.profile.block_counts.lanes[2] = 1000;
+  run.profile.block_counts.groups.clear();
+  std::string text = printed({"shaders", save("t.rrt", run), "--disassemble", "sky"});
+  EXPECT_THAT(text, HasSubstr("; 999 lanes, 0.0 % of the executed instructions, unused\n"));
+  EXPECT_THAT(text, HasSubstr("; 1,000 lanes, 0.0 % of the executed instructions\n"));
+  // Without counts there are no executions.
+  run.profile.block_counts = {};
+  text = printed({"shaders", save("none.rrt", run), "--disassemble", "sky"});
+  EXPECT_THAT(text, AllOf(HasSubstr("block %10 to %11 %12"), Not(HasSubstr("lanes")), Not(HasSubstr("unused"))));
+}
+
+TEST_F(ProfileCommand, DisassemblyShowsTheSource) {
+  for (const char* module : {"call.rmiss.vulkan1.2.source", "call.rmiss.vulkan1.3.nonsemantic"}) {
+    const std::string trace = save("t.rrt", of_corpus(module, trace::ShaderStage::Miss, "sky"));
+    const std::string text = printed({"shaders", trace, "--disassemble", "0"});
+    EXPECT_THAT(text, HasSubstr("call.rmiss:5: void main(){ executeCallableEXT(2, 0); p=d; }\n")) << module;
+    EXPECT_THAT(text, HasSubstr("OpExecuteCallable")) << module;
+    EXPECT_THAT(text, Not(HasSubstr("OpLine"))) << module;
+  }
+  const std::string plain = save("t.rrt", of_corpus("call.rmiss.vulkan1.2.stripped", trace::ShaderStage::Miss, "sky"));
+  EXPECT_THAT(printed({"shaders", plain, "--disassemble", "0"}), Not(HasSubstr("call.rmiss")));
+}
+
+TEST_F(ProfileCommand, ReportHasPageAndData) {
+  profile::Run run = test::two_shaders("a", 1);
+  run.profile.block_counts.lanes[1] = 0;
+  run.profile.block_counts.groups[1] = 0;
+  const std::string trace = save("t.rrt", run);
+  const std::string folder = scratch_ / "report";
+  EXPECT_EQ(printed({"profile", trace, "--report", folder}), printed({"profile", trace}));
+  const std::string html = test::read_bytes(folder + "/index.html");
+  EXPECT_EQ(test::html_fault(html), "");
+  EXPECT_THAT(html, AllOf(Not(HasSubstr("http")), Not(HasSubstr("<script")), HasSubstr(trace::load(trace).hash)));
+  for (const char* text :
+       {"Unused code by shader", "Unused code by size of the shader", "Levels of branches and loads",
+        "Executed branches by shader", "Executed instructions by shader and class", "shader 1: ground (miss)",
+        "block %11 to %13", "0 lanes in 0 groups", ", unused\n", "9 instructions"}) {
+    EXPECT_THAT(html, HasSubstr(text));
+  }
+  const json data = json::parse(test::read_bytes(folder + "/profile.json"));
+  const std::string surfaces = test::read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/surfaces.md");
+  test::expect_named(data, surfaces);
+  for (const char* list : {"shaders", "blocks", "classes", "levels"}) {
+    test::expect_named(data[list].at(0), surfaces);
+    const std::string csv = test::read_bytes(folder + "/" + list + ".csv");
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(csv, '\n')), data[list].size() + 1) << list;
+  }
+  // sky: 2·100 + 4·0 + 40 + 100 and 32 in the second function; of them arithmetic none, loads none that issue.
+  EXPECT_EQ(data["classes"].at(0)["executed"], 372);
+  EXPECT_EQ(data["classes"].at(1)["executed"], 10 * (372 + 4 * 60));
+  double shares = 0;
+  for (const char* of : {"arithmetic", "special", "load", "store", "texture", "control", "trace", "other"}) {
+    shares += data["classes"].at(0)[of].get<double>();
+  }
+  EXPECT_DOUBLE_EQ(shares, 1);
+  // Again, with --force alone; never over what is not a report.
+  refused({"profile", trace, "--report", folder}, 4, "--force");
+  EXPECT_EQ(run_command({"profile", trace, "--report", folder, "--force"}).code, 0);
+  EXPECT_EQ(test::read_bytes(folder + "/index.html"), html);
+  std::filesystem::copy_file(trace, folder + "/t.rrt");
+  refused({"profile", folder + "/t.rrt", "--report", folder, "--force"}, 2, "an input lies in the folder");
+  refused({"profile", trace, "--report", folder, "--force"}, 4, "'t.rrt'");
+}
+
+TEST_F(ProfileCommand, ReportWeighsLevelsByExecutions) {
+  const std::string trace =
+      save("t.rrt", of_corpus("blocks.rgen.vulkan1.2.source", trace::ShaderStage::RayGeneration, "blocks"));
+  printed({"profile", trace, "--report", scratch_ / "report"});
+  const json data = json::parse(test::read_bytes(scratch_ / "report/profile.json"));
+  const json facts = json::parse(printed({"shaders", trace, "--format", "json"}));
+  const json& branches = data["levels"].at(0);
+  EXPECT_EQ(branches["subject"], "branches");
+  const auto of_level = [&](const char* list, const char* key, const std::string& level) {
+    return std::ranges::count_if(facts[list], [&](const json& row) { return row[key] == level; });
+  };
+  EXPECT_EQ(branches["launch"], of_level("branches", "level", "launch"));
+  EXPECT_EQ(branches["may_diverge"], of_level("branches", "level", "may diverge"));
+  EXPECT_GT(branches["may_diverge"], 0);
+  EXPECT_EQ(data["levels"].at(2)["group"], of_level("loads", "address_level", "group"));
+  // Each executed place counts 20 or 40.
+  EXPECT_GE(branches["executed_may_diverge"], 20 * branches["may_diverge"].get<double>());
+  EXPECT_LE(branches["executed_may_diverge"], 40 * branches["may_diverge"].get<double>());
+}
+
+TEST_F(ProfileCommand, HostileNamesAreEscaped) {
+  trace::Trace trace = of_corpus("call.rmiss.vulkan1.2.source", trace::ShaderStage::Miss, "");
+  trace.shaders[0].name = "<script>\x1b[31m" + std::string(5000, 'n') + "\u202e";
+  trace.header.application = "</dl><img src=x>";
+  trace.header.not_captured = {"<b>bold</b>"};
+  // Names of the module: the longest possible, with markup.
+  std::string reason;
+  spirv::Module module = *spirv::parse(trace.shaders[0].spirv, reason);
+  const std::string name = "<i>\x1b]0;" + std::string(60'000, 'm');
+  for (spirv::Instruction& i : module.debug) {
+    if (i.is(spv::Op::OpName) || i.is(spv::Op::OpString)) {
+      spirv::Instruction changed(i.op(), {i[1]});
+      for (const spirv::Word word : spirv::string_words(name)) {
+        changed.add(word);
+      }
+      i = changed;
+    }
+  }
+  trace.shaders[0].spirv = module.serialise();
+  const std::string file = save("t.rrt", trace);
+  printed({"profile", file, "--report", scratch_ / "report"});
+  const std::string html = test::read_bytes(scratch_ / "report/index.html");
+  EXPECT_EQ(test::html_fault(html), "");
+  EXPECT_THAT(html, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("<i>")), Not(HasSubstr("<b>")),
+                          Not(HasSubstr("<img")), Not(HasSubstr("\x1b")), Not(HasSubstr("\u202e"))));
+  EXPECT_LT(html.size(), 100'000U);
+  const std::string text = printed({"shaders", file, "--disassemble", "0"});
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), HasSubstr("…"), HasSubstr(R"(<i>\x1b]0;mmm)")));
+  EXPECT_LT(text.size(), 30'000U);
+}
+
+TEST_F(ProfileCommand, LongInstructionsAreCutWithANote) {
+  trace::Trace trace = of_corpus("call.rmiss.vulkan1.2.stripped", trace::ShaderStage::Miss, "long");
+  std::string reason;
+  spirv::Module module = *spirv::parse(trace.shaders[0].spirv, reason);
+  std::vector<spirv::Instruction>& body = module.functions.back().body;
+  body.insert(body.end() - 2, 50'000, spirv::Instruction(spv::Op::OpNop, {}));
+  trace.shaders[0].spirv = module.serialise();
+  const std::string file = save("t.rrt", trace);
+  printed({"profile", file, "--report", scratch_ / "report"});
+  const std::string html = test::read_bytes(scratch_ / "report/index.html");
+  EXPECT_THAT(html, HasSubstr("more lines\n"));
+  EXPECT_LT(html.size(), 400'000U);
+  const std::string text = printed({"shaders", file, "--disassemble", "0"});
+  EXPECT_THAT(text, Not(HasSubstr("more line")));
+  EXPECT_GT(text.size(), 500'000U);
+}
+
+TEST_F(ProfileCommand, NamesWhatDoesNotFit) {
+  profile::Run run = test::two_shaders("a", 1);
+  run.profile.block_counts.block[3] = 7;
+  const std::string trace = save("t.rrt", run);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"profile", trace},
+                                                {"profile", trace, "--report", scratch_ / "r"},
+                                                {"shaders", trace, "--disassemble", "0"}}) {
+    refused(words, 3, "t.rrt:/profile/blocks/block[3]: the function has no such block");
+  }
+  EXPECT_EQ(run_command({"shaders", trace}).code, 0);
+  run = test::two_shaders("a", 1);
+  run.profile.shaders[1].spirv.clear();
+  refused({"shaders", save("t.rrt", run), "--disassemble", "0"}, 3,
+          "/profile/blocks/shader[5]: the shader of a counted block is no SPIR-V module");
+  // The module has the function, but not the entry point: counts without facts.
+  run = test::two_shaders("a", 1);
+  run.profile.shaders[1].entry = "elsewhere";
+  printed({"profile", save("t.rrt", run), "--report", scratch_ / "r"});
+  EXPECT_THAT(test::read_bytes(scratch_ / "r/index.html"), HasSubstr("shader 1: its module has no such entry point"));
+  refused({"profile", scratch_ / "nothing.rrt", "--report", scratch_ / "s"}, 3, "nothing.rrt");
+  refused({"profile"}, 2, "trace");
+}
+
+TEST_F(ProfileCommand, MergeAddsRuns) {
+  std::vector<std::string> runs;
+  for (const std::uint64_t scale : {1U, 2U, 5U}) {
+    runs.push_back(save(std::to_string(scale) + ".rrt", test::two_shaders("", scale)));
+  }
+  const auto merge = [&](const std::vector<std::string>& inputs, const std::string& output,
+                         const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"profile", "merge"};
+    words.insert(words.end(), inputs.begin(), inputs.end());
+    words.insert(words.end(), {"-o", scratch_ / output});
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  };
+  const Outcome outcome = merge(runs, "all.rrt");
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_THAT(outcome.errors, HasSubstr("3 runs merged in "));
+  EXPECT_THAT(outcome.errors, HasSubstr("1 of 1 pipeline in all of them"));
+  // As one run with all of them, whatever is computed.
+  const std::string all = scratch_ / "all.rrt";
+  const std::string one = save("one.rrt", test::two_shaders("", 8));
+  EXPECT_EQ(printed({"profile", all}), printed({"profile", one}));
+  EXPECT_EQ(printed({"profile", all, "--blocks", "--format", "csv"}),
+            printed({"profile", one, "--blocks", "--format", "csv"}));
+  EXPECT_EQ(printed({"shaders", all, "--disassemble", "sky"}), printed({"shaders", one, "--disassemble", "sky"}));
+  // Any order, the same bytes; nothing is replaced unasked.
+  EXPECT_EQ(merge({runs[2], runs[0], runs[1]}, "again.rrt", {"--threads", "1"}).code, 0);
+  EXPECT_EQ(test::read_bytes(scratch_ / "again.rrt"), test::read_bytes(all));
+  const Outcome there = merge({runs[0], runs[1]}, "all.rrt");
+  EXPECT_EQ(there.code, 4);
+  EXPECT_THAT(there.errors, HasSubstr("all.rrt"));
+  EXPECT_EQ(test::read_bytes(scratch_ / "again.rrt"), test::read_bytes(all));
+  EXPECT_EQ(merge({runs[0], runs[1]}, "all.rrt", {"--force"}).code, 0);
+  EXPECT_EQ(merge(runs, "1.rrt", {"--force"}).code, 2) << "an output that is an input";
+  EXPECT_EQ(merge({runs[0]}, "x.rrt").code, 2);
+  EXPECT_EQ(merge({runs[0], runs[0]}, "x.rrt").code, 3);
+  EXPECT_EQ(merge(runs, "x.rrt", {"--blocks"}).code, 2);
+  EXPECT_EQ(merge({runs[0], scratch_ / "nothing.rrt"}, "x.rrt").code, 3);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "x.rrt"));
+}
+
+TEST_F(ProfileCommand, AMergedProfileIsATraceWithoutLaunches) {
+  const std::string a = save("a.rrt", test::two_shaders("", 1));
+  const std::string b = save("b.rrt", test::two_shaders("", 2));
+  const std::string merged = scratch_ / "m.rrt";
+  EXPECT_EQ(run_command({"profile", "merge", a, b, "-o", merged}).code, 0);
+  EXPECT_EQ(run_command({"validate", merged}).code, 0);
+  EXPECT_THAT(printed({"info", merged}), HasSubstr("the merged profile of 2 runs alone"));
+  EXPECT_THAT(printed({"shaders", merged}), HasSubstr("ground"));
+  for (const char* command : {"whatif", "replay", "traverse", "cache", "explain", "advise", "bvh"}) {
+    const Outcome outcome = run_command({command, merged});
+    EXPECT_NE(outcome.code, 0) << command;
+    EXPECT_THAT(outcome.errors, testing::AnyOf(HasSubstr("launch"), HasSubstr("no geometry"))) << command;
+    EXPECT_THAT(outcome.errors, Not(HasSubstr("internal"))) << command;
+  }
+}
+
+TEST_F(ProfileCommand, TheManualNamesOptions) {
+  const std::string cli = test::read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/cli.md");
+  const auto section = [&](const std::string& name) {
+    const std::string from = cli.substr(cli.find("\n## " + name + "\n"));
+    return from.substr(0, from.find("\n## ", 1));
+  };
+  for (const char* option : {"--blocks", "--report", "--format", "--force", "merge"}) {
+    EXPECT_THAT(section("profile"), HasSubstr(option));
+    EXPECT_THAT(printed({"profile", "--help"}), HasSubstr(option));
+  }
+  EXPECT_THAT(section("shaders"), HasSubstr("--pipeline"));
+}
+
+}  // namespace
+}  // namespace rayreplay

@@ -1,0 +1,188 @@
+// Merged profiles: of runs that agree, of runs that do not, and of what cannot be merged.
+#include "capture/profile/merge.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "capture/profile/shader_profile.hpp"
+#include "capture/trace/validate.hpp"
+#include "tests/profile/profile_maker.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace rayreplay::profile {
+namespace {
+
+using test::add_branching;
+using test::rows_of;
+using test::two_shaders;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// A run of the application and another one, as if they were one run.
+std::vector<test::CountRow> rows_of_both(std::uint64_t scale) {
+  return rows_of(two_shaders("", scale).profile.block_counts);
+}
+
+TEST(MergedProfiles, OfTwoRunsAreThoseOfOneRunWithBoth) {
+  const Merged merged = merge({two_shaders("b", 2), two_shaders("a", 1)});
+  EXPECT_EQ(rows_of(merged.trace.block_counts), rows_of_both(3));
+  EXPECT_THAT(merged.remarks, IsEmpty());
+  EXPECT_EQ(merged.pipelines, 1U);
+  EXPECT_EQ(merged.common_pipelines, 1U);
+  EXPECT_NO_THROW(trace::check(merged.trace, "merged"));
+  EXPECT_THAT(merged.trace.launches, IsEmpty());
+  EXPECT_EQ(merged.trace.header.application, "app");
+  EXPECT_EQ(merged.trace.header.configuration, R"({"merged_runs":["a","b"]})");
+  EXPECT_THAT(merged.trace.header.not_captured, ElementsAre(HasSubstr("the merged profile of 2 runs alone")));
+  // Everything that is computed from counts, too.
+  const auto shaders =
+      shader_profiles({merged.trace.shaders, merged.trace.block_counts, merged.trace.header.warp_size}, "merged");
+  ASSERT_THAT(shaders, SizeIs(2));
+  EXPECT_EQ(shaders[0].entries, 300U);
+  EXPECT_EQ(shaders[1].entries, 3000U);
+}
+
+bool same(const trace::Trace& a, const trace::Trace& b) {
+  return rows_of(a.block_counts) == rows_of(b.block_counts) && a.header.not_captured == b.header.not_captured &&
+         a.header.configuration == b.header.configuration && a.header.application == b.header.application &&
+         std::ranges::equal(a.shaders, b.shaders, [](const trace::Shader& x, const trace::Shader& y) {
+           return x.stage == y.stage && x.entry == y.entry && x.name == y.name && x.spirv == y.spirv;
+         });
+}
+
+TEST(MergedProfiles, DoNotDependOnTheOrderOfTheRuns) {
+  std::vector<profile::Run> runs = {two_shaders("a", 1), two_shaders("b", 2), two_shaders("c", 5)};
+  runs[1].profile.header.application = "app with options";
+  runs[1].profile.header.not_captured = {"something"};
+  // Another number, another order, and a pipeline of its own.
+  profile::Run& other = runs[2];
+  std::swap(other.profile.shaders[0], other.profile.shaders[1]);
+  other.profile.shaders.push_back({trace::ShaderStage::Miss, "main", "night", test::branching_shader(3)});
+  other.profile.block_counts = {};
+  add_branching(other.profile.block_counts, 0, 2, 1);
+  add_branching(other.profile.block_counts, 7, 0, 50);
+  add_branching(other.profile.block_counts, 7, 1, 5);
+  const Merged first = merge(runs);
+  std::vector<std::size_t> order = {0, 1, 2};
+  do {
+    EXPECT_TRUE(same(merge({runs[order[0]], runs[order[1]], runs[order[2]]}).trace, first.trace));
+  } while (std::ranges::next_permutation(order).found);
+  std::vector<test::CountRow> expected = rows_of_both(8);
+  trace::BlockCounts night;
+  add_branching(night, 1, 2, 1);
+  std::ranges::copy(rows_of(night), std::back_inserter(expected));
+  EXPECT_EQ(rows_of(first.trace.block_counts), expected);
+  EXPECT_THAT(first.remarks, ElementsAre("pipeline 1 (night) is in 1 of 3 runs alone: c"));
+  EXPECT_EQ(first.trace.header.application, "app; app with options");
+  EXPECT_THAT(first.trace.header.not_captured, Contains("run b: something"));
+}
+
+TEST(MergedProfiles, OfMergedProfilesAreThoseOfAllRuns) {
+  const Merged two = merge({two_shaders("a", 1), two_shaders("b", 2)});
+  const profile::Run merged{"ab.rrt", {two.trace.header, two.trace.shaders, two.trace.block_counts, "ab"}};
+  const Merged all = merge({merged, two_shaders("c", 5)});
+  EXPECT_EQ(rows_of(all.trace.block_counts), rows_of_both(8));
+  EXPECT_EQ(all.trace.header.configuration, R"({"merged_runs":["a","b","c"]})");
+  EXPECT_THAT(test::message_of(ErrorKind::Input,
+                               [&] {
+                                 return merge({merged, two_shaders("b", 2)});
+                               }),
+              HasSubstr("one run would count twice"));
+}
+
+TEST(MergedProfiles, KeepAlikeShadersAndPipelinesApartByTheirNumbers) {
+  const auto run = [](const std::string& hash, std::uint64_t scale) {
+    profile::Run made = two_shaders(hash, 1);
+    made.profile.shaders[1] = made.profile.shaders[0];
+    made.profile.block_counts = {};
+    add_branching(made.profile.block_counts, 3, 0, scale);
+    add_branching(made.profile.block_counts, 3, 1, 2 * scale);
+    add_branching(made.profile.block_counts, 5, 0, 3 * scale);
+    add_branching(made.profile.block_counts, 6, 0, 4 * scale);
+    return made;
+  };
+  const Merged merged = merge({run("a", 1), run("b", 10)});
+  EXPECT_EQ(rows_of(merged.trace.block_counts), rows_of(run("", 11).profile.block_counts));
+  EXPECT_THAT(merged.remarks, IsEmpty());
+}
+
+TEST(MergedProfiles, NeedTheSameStageEntryAndWords) {
+  const auto differs = [](const auto& change) {
+    profile::Run other = two_shaders("b", 1);
+    change(other.profile.shaders[1]);
+    // The pipeline of both has the other shader; one more has the changed one.
+    profile::Run run = two_shaders("a", 1);
+    for (profile::Run* one : {&run, &other}) {
+      one->profile.block_counts = {};
+      add_branching(one->profile.block_counts, 0, 0, 1);
+      add_branching(one->profile.block_counts, 1, 1, 1);
+    }
+    const Merged merged = merge({run, other});
+    return merged.trace.shaders.size() == 3 && merged.common_pipelines == 1 && merged.remarks.size() == 2;
+  };
+  EXPECT_TRUE(differs([](trace::Shader& s) { s.stage = trace::ShaderStage::Callable; }));
+  EXPECT_TRUE(differs([](trace::Shader& s) { s.entry = "other"; }));
+  EXPECT_TRUE(differs([](trace::Shader& s) { s.spirv[2] = 9; }));
+  EXPECT_FALSE(differs([](trace::Shader& s) { s.name = "other"; }));
+}
+
+TEST(MergedProfiles, LeaveOutFunctionsThatARunDoesNotCount) {
+  profile::Run less = two_shaders("b", 1);
+  for (auto* column : {&less.profile.block_counts.lanes, &less.profile.block_counts.groups}) {
+    column->pop_back();
+  }
+  less.profile.block_counts.pipeline.pop_back();
+  less.profile.block_counts.shader.pop_back();
+  less.profile.block_counts.function.pop_back();
+  less.profile.block_counts.block.pop_back();
+  const Merged merged = merge({two_shaders("a", 1), less});
+  EXPECT_EQ(merged.trace.block_counts.size(), 9U);
+  EXPECT_THAT(merged.remarks,
+              ElementsAre("function 1 of shader 1 (ground) in pipeline 0 is left out: only 1 of 2 runs count it, or "
+                          "its blocks differ"));
+}
+
+TEST(MergedProfiles, HaveNoGroupsIfARunHasNone) {
+  profile::Run without = two_shaders("b", 1);
+  without.profile.block_counts.groups.clear();
+  const Merged merged = merge({two_shaders("a", 1), without});
+  EXPECT_THAT(merged.trace.block_counts.groups, IsEmpty());
+  EXPECT_THAT(merged.remarks, ElementsAre("groups of lanes are left out: not counted in b"));
+}
+
+TEST(MergedProfiles, RefuseWhatCannotBeAdded) {
+  const auto fault = [](const auto& change) {
+    profile::Run other = two_shaders("b", 1);
+    change(other);
+    return test::message_of(ErrorKind::Input, [&] { return merge({two_shaders("a", 1), other}); });
+  };
+  EXPECT_THAT(fault([](profile::Run& run) { run.profile.block_counts = {}; }),
+              HasSubstr("b.rrt: the trace has no counts of basic blocks"));
+  EXPECT_THAT(fault([](profile::Run& run) { run.profile.header.warp_size = 4; }), HasSubstr("b.rrt:/warp_size"));
+  EXPECT_THAT(fault([](profile::Run& run) { run.profile.hash = "a"; }), HasSubstr("one run would count twice"));
+  EXPECT_THAT(fault([](profile::Run& run) { run.profile.block_counts.lanes[3] = ~std::uint64_t{0}; }),
+              HasSubstr("b.rrt:/profile/blocks/lanes[3]"));
+  const std::string nothing = fault([](profile::Run& run) {
+    for (trace::Shader& shader : run.profile.shaders) {
+      shader.spirv[2] += 10;
+    }
+  });
+  EXPECT_THAT(nothing, HasSubstr("the runs have no pipeline in common"));
+}
+
+TEST(MergedProfiles, TakeConfigurationsOfAnyText) {
+  for (const char* text : {"", "{", "[]", R"({"merged_runs":7})", R"({"merged_runs":[]})", R"({"merged_runs":[1]})"}) {
+    profile::Run run = two_shaders("a", 1);
+    run.profile.header.configuration = text;
+    EXPECT_EQ(merge({run, two_shaders("b", 1)}).trace.header.configuration, R"({"merged_runs":["a","b"]})") << text;
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::profile
