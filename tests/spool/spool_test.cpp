@@ -212,7 +212,7 @@ TEST_F(SpoolFileTest, OtherFilesAreRefused) {
   EXPECT_THAT(message(""), HasSubstr("the spool is empty"));
   EXPECT_THAT(message("RRSPOOL"), HasSubstr("not a spool"));
   EXPECT_THAT(message("something else altogether"), HasSubstr("not a spool"));
-  EXPECT_THAT(message(std::string("RRSPOOL\n\x02\0\0\0\0\0\0\0", 16)), HasSubstr("another version (found 2"));
+  EXPECT_THAT(message(std::string("RRSPOOL\n\x09\0\0\0\0\0\0\0", 16)), HasSubstr("another version (found 9"));
   EXPECT_THROW(SpoolReader(file("missing")), Error);
   EXPECT_THROW(SpoolReader(file("").parent_path()), Error);
 }
