@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/capture/agreement_tables.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
@@ -18,6 +19,7 @@ using output::Table;
 struct ProfileArguments {
   std::string path;
   bool blocks = false;
+  std::string rows;
   FormatOption format;
 };
 
@@ -83,19 +85,42 @@ Table block_table(const trace::Profile& trace, const std::vector<profile::Shader
   return table;
 }
 
+/// Input if a trace has none of the counts that are asked for.
+void require_counts(std::size_t rows, bool wanted, const char* what, const char* option, const std::string& path) {
+  if (wanted && rows == 0) {
+    throw Error(ErrorKind::Input, {fmt::format("the trace has no counts of {}", what), path, "", "/profile",
+                                   fmt::format("capture the application with --profile {}", option)});
+  }
+}
+
 int act(const ProfileArguments& options) {
   const output::Format format = options.format.format();
   require_no_memory_trace(options.path);
   const trace::Profile trace = trace::load_profile(options.path);
-  if (trace.block_counts.size() == 0) {
-    throw Error(ErrorKind::Input, {"the trace has no counts of basic blocks", options.path, "", "/profile/blocks",
-                                   "capture the application with --profile blocks"});
-  }
+  const bool has_agreement = trace.branch_counts.size() + trace.load_counts.size() != 0;
+  const bool needs_blocks = options.blocks || (options.rows.empty() && !has_agreement);
+  require_counts(trace.block_counts.size(), needs_blocks, "basic blocks", "blocks", options.path);
+  require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
+  require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
+  require_counts(trace.branch_counts.size() + trace.load_counts.size(), options.rows == "uniformity",
+                 "branches or loads", "branches,loads", options.path);
   const auto shaders = profile::shader_profiles(trace, options.path);
+  const auto agreement = profile::agreement_profile(trace, options.path);
   const auto blocks = [&] { return block_table(trace, shaders); };
   const auto summary = [&] { return shader_table(trace, shaders); };
-  console::print(output::render({[&] { return output::to_text(options.blocks ? blocks() : summary()); },
-                                 [&] { return options.blocks ? blocks() : summary(); },
+  const auto uniformity = [&] { return agreement_table(trace, agreement); };
+  const auto table = [&] {
+    if (options.rows == "branches" || options.rows == "loads") {
+      const bool branches = options.rows == "branches";
+      return instruction_table(trace, branches ? agreement.branches : agreement.loads, branches);
+    }
+    return options.blocks ? blocks() : !options.rows.empty() || shaders.empty() ? uniformity() : summary();
+  };
+  const auto text = [&] {
+    const bool both = !options.blocks && options.rows.empty() && !shaders.empty() && has_agreement;
+    return output::to_text(table()) + (both ? "\n" + output::to_text(uniformity()) : "");
+  };
+  console::print(output::render({text, table,
                                  [&] {
                                    nlohmann::ordered_json document = {{"schema", "rayreplay.profile/1"},
                                                                       {"file", options.path},
@@ -103,6 +128,12 @@ int act(const ProfileArguments& options) {
                                                                       {"shaders", to_json(summary())}};
                                    if (options.blocks) {
                                      document["blocks"] = to_json(blocks());
+                                   }
+                                   if (has_agreement) {
+                                     document["uniformity"] = to_json(uniformity());
+                                   }
+                                   if (options.rows == "branches" || options.rows == "loads") {
+                                     document[options.rows] = to_json(table());
                                    }
                                    return document;
                                  }},
@@ -113,6 +144,10 @@ int act(const ProfileArguments& options) {
 void declare(CLI::App& command, ProfileArguments& options) {
   add_trace_file(command, options.path)->required();
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
+  add_value(command, "--rows", options.rows, "NAME",
+            "Rows in place of those of shaders: branches, loads, or uniformity (their sums)", "Output")
+      ->check(CLI::IsMember({"branches", "loads", "uniformity"}))
+      ->excludes("--blocks");
   options.format.add_to(command);
 }
 
@@ -121,8 +156,8 @@ void declare(CLI::App& command, ProfileArguments& options) {
 void add_profile_command(CLI::App& root, Session& session) {
   add_command(root, session,
               {"profile", "Traces",
-               "Inside the shaders of an application captured with --profile blocks: executions of basic "
-               "blocks"},
+               "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform "
+               "branches and loads"},
               declare, act);
 }
 

@@ -138,6 +138,8 @@ const std::vector<Option>& option_table() {
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
        "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
        "follow from them"},
+      {"profile_proven", "RAYREPLAY_CAPTURE_PROFILE_PROVEN", Switch, "off",
+       "on: branches and loads that are proven to be the same in the whole launch are compared like others"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
@@ -192,8 +194,8 @@ namespace {
 bool read_profile(Options& options, std::string_view value) {
   const bool all = value == "all";
   bool blocks = all, branches = all, loads = all;
-  while (!all && !value.empty()) {
-    const auto comma = std::min(value.find(','), value.size());
+  for (bool more = !all && !value.empty(); more;) {
+    const auto comma = value.find(',');
     const auto name = trimmed(value.substr(0, comma));
     if (name == "blocks") {
       blocks = true;
@@ -204,7 +206,8 @@ bool read_profile(Options& options, std::string_view value) {
     } else {
       return false;
     }
-    value.remove_prefix(std::min(comma + 1, value.size()));
+    more = comma != std::string_view::npos;
+    value.remove_prefix(more ? comma + 1 : 0);
   }
   options.profile_blocks = blocks;
   options.profile_branches = branches;
@@ -298,6 +301,9 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
     options.block_counters = value == "minimal" ? BlockCounters::Minimal : BlockCounters::All;
     return value == "all" || value == "minimal";
   }
+  if (name == "profile_proven") {
+    return store(options.profile_proven, parse_switch(value));
+  }
   if (name == "log") {
     for (const auto& [text, level] :
          {std::pair{"quiet", LogLevel::Quiet}, {"warning", LogLevel::Warning}, {"info", LogLevel::Info}}) {
@@ -364,6 +370,7 @@ std::string to_text(const Options& options) {
   line("record", options.record ? "on" : "off");
   line("profile", profile_text(options));
   line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
+  line("profile_proven", options.profile_proven ? "on" : "off");
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));
   return text;
 }

@@ -58,6 +58,7 @@ struct Options {
   bool record = true;
   bool profile_blocks = false, profile_branches = false, profile_loads = false;
   BlockCounters block_counters = BlockCounters::All;
+  bool profile_proven = false;  ///< branches and loads that are proven to be uniform are compared, too
   LogLevel log = LogLevel::Warning;
   std::vector<std::string> problems;
 };

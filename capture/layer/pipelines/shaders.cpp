@@ -127,6 +127,7 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
     }
     result.count_branches = wanted.profile_branches;
     result.count_loads = wanted.profile_loads;
+    result.trust_analysis = !wanted.profile_proven;
     result.counter_copies = kCounterCopies;
   }
   return result;
