@@ -199,6 +199,11 @@ Id Linker::type_uvec(std::uint32_t components) {
   return global(Instruction(Op::OpTypeVector, {fresh(), component, components}));
 }
 
+Id Linker::type_vec(std::uint32_t components) {
+  const Id component = type_float();
+  return global(Instruction(Op::OpTypeVector, {fresh(), component, components}));
+}
+
 Id Linker::type_pointer(spv::StorageClass storage, Id type) {
   return global(Instruction(Op::OpTypePointer, {fresh(), static_cast<Word>(storage), type}));
 }

@@ -17,7 +17,7 @@ using trace::kNotCompared;
 
 /// branching_shader()'s branch is instruction 6; 4, 8, 9 and 11 are loads. The entry point is none of the module's:
 /// nothing is proven.
-trace::Profile profile() {
+trace::Profile counted_profile() {
   trace::Profile result;
   result.header.warp_size = 8;
   result.shaders = {{trace::ShaderStage::Miss, "other", "sky", test::branching_shader()}};
@@ -28,7 +28,7 @@ trace::Profile profile() {
 }
 
 TEST(AgreementProfile, TellsWhatAgreed) {
-  const AgreementProfile found = agreement_profile(profile(), "t.rrt");
+  const AgreementProfile found = agreement_profile(counted_profile(), "t.rrt");
   ASSERT_EQ(found.branches.size(), 1U);
   EXPECT_EQ(found.branches[0].kind, "branch");
   EXPECT_EQ(found.branches[0].function_name, "main");
@@ -46,7 +46,7 @@ TEST(AgreementProfile, TellsWhatAgreed) {
 }
 
 TEST(AgreementProfile, TellsWhatIsProven) {
-  trace::Profile proven = profile();
+  trace::Profile proven = counted_profile();
   proven.shaders[0].entry = "main";
   const AgreementProfile found = agreement_profile(proven, "t.rrt");
   EXPECT_EQ(found.loads[0].value.agreement, Agreement::Proven);
@@ -59,7 +59,7 @@ TEST(AgreementProfile, TellsWhatIsProven) {
 }
 
 TEST(AgreementProfile, SumsPlacesAndExecutions) {
-  const auto sums = sums_of(agreement_profile(profile(), "t.rrt"));
+  const auto sums = sums_of(agreement_profile(counted_profile(), "t.rrt"));
   ASSERT_EQ(sums.size(), 3U);
   EXPECT_STREQ(sums[0].subject, "branches");
   EXPECT_THAT(sums[0].places, ElementsAre(0, 0, 1, 0, 0));
@@ -79,7 +79,7 @@ TEST(AgreementProfile, SumsPlacesAndExecutions) {
 
 TEST(AgreementProfile, NamesWhatTheModuleDoesNotHave) {
   const auto fault = [](const auto& damage) {
-    trace::Profile damaged = profile();
+    trace::Profile damaged = counted_profile();
     damage(damaged);
     const Error error = test::error_of([&] { static_cast<void>(agreement_profile(damaged, "t.rrt")); });
     EXPECT_EQ(error.kind(), ErrorKind::Input);

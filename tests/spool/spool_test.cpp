@@ -221,7 +221,7 @@ TEST_F(SpoolFileTest, HeadersMadeToOverlapCostLittle) {
   // Every 32 bytes a header that claims the rest of the file.
   std::string bytes(std::size_t{1} << 22, '\0');
   std::memcpy(bytes.data(), kMagic, sizeof kMagic);
-  bytes[8] = 1;
+  bytes[8] = static_cast<char>(kVersion);
   for (std::size_t at = 16; at + 32 <= bytes.size(); at += 32) {
     BlockHeader header;
     header.bytes = bytes.size() - at - 32;

@@ -94,8 +94,8 @@ TEST_F(HostileFileTest, BranchAndLoadCountsThatCannotBe) {
   Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
   trace.branch_counts = {{0, 0}, {0, 0}, {0, 0}, {0, 1}, {3, 9}, {8, 4}, {1, 1}, {0, 1}, {}};
   trace.load_counts = {{0, 0}, {0, 0}, {0, 0}, {0, 1}, {3, 9}, {8, 4}, {1, 1}, {0, 1}, {1, kNotCompared}};
-  write(trace, file(), {.overwrite = true});
   for (const std::string kind : {"branches", "loads"}) {
+    write(trace, file(), {.overwrite = true});
     const std::string path = "/profile/" + kind;
     EXPECT_EQ(error_after([&](hid_t root) {
                 const hid_t dataset = H5Dopen2(root, (path + "/uniform").c_str(), H5P_DEFAULT);

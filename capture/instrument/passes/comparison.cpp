@@ -75,6 +75,28 @@ std::vector<Id> members_of(const Rewriter& rewriter, const Instruction& type) {
   }
 }
 
+bool is_narrow(const Instruction& type) {
+  return (type.is(Op::OpTypeInt) || type.is(Op::OpTypeFloat)) && type[2] < 32;
+}
+
+/// Without these capabilities narrow numbers can be converted, but not taken out of composites.
+bool is_extractable(const Rewriter& rewriter, const Instruction& type) {
+  return rewriter.module.has(type.is(Op::OpTypeFloat) ? spv::Capability::Float16
+                             : type[2] == 8           ? spv::Capability::Int8
+                                                      : spv::Capability::Int16);
+}
+
+/// A vector of numbers of 32 bits or less, with as many words as components.
+bool is_short_vector(const Rewriter& rewriter, const Instruction& type) {
+  if (!type.is(Op::OpTypeVector) || type[3] < 2 || type[3] > kChunk) {
+    return false;
+  }
+  const Instruction* component = rewriter.global(type[2]);
+  return component != nullptr &&
+         (component->is(Op::OpTypeInt) || (component->is(Op::OpTypeFloat) && component->size() == 3)) &&
+         (*component)[2] <= 32;
+}
+
 /// 0: not comparable.
 std::uint32_t words_of(const Rewriter& rewriter, Id type, std::uint32_t depth) {
   const Instruction* found = rewriter.global(type);
@@ -82,6 +104,13 @@ std::uint32_t words_of(const Rewriter& rewriter, Id type, std::uint32_t depth) {
     return 0;
   }
   const Word width = (*found)[2];
+  const Instruction* scalar = is_short_vector(rewriter, *found) ? rewriter.global((*found)[2]) : found;
+  if (is_narrow(*scalar) && depth != 0 && !is_extractable(rewriter, *scalar)) {
+    return 0;
+  }
+  if (scalar != found) {
+    return (*found)[3];
+  }
   switch (static_cast<Op>(found->op())) {
     case Op::OpTypeBool:
       return 1;
@@ -128,8 +157,8 @@ class Comparer {
     } else if (is_pointer(of)) {
       const Id number = make(Op::OpConvertPtrToU, r_.linker.type_u64(), {value});
       chunk(r_.bitcast(out_, r_.linker.type_uvec(2), number), 2);
-    } else if (is_vector_of_words(of)) {
-      chunk(as(r_.linker.type_uvec(of[3]), type, value), of[3]);
+    } else if (is_short_vector(r_, of)) {
+      chunk(words_of_vector(value, type, of[3], *r_.global(of[2])), of[3]);
     } else {
       const std::vector<Id> members = members_of(r_, of);
       for (std::uint32_t m = 0; m < members.size(); ++m) {
@@ -157,12 +186,15 @@ class Comparer {
   }
 
  private:
-  [[nodiscard]] bool is_vector_of_words(const Instruction& type) const {
-    if (!type.is(Op::OpTypeVector) || type[3] < 2 || type[3] > kChunk) {
-      return false;
+  Id words_of_vector(Id value, Id type, std::uint32_t components, Instruction component) {
+    if (!is_narrow(component)) {
+      return as(r_.linker.type_uvec(components), type, value);
     }
-    const Instruction* component = r_.global(type[2]);
-    return (component->is(Op::OpTypeInt) || component->is(Op::OpTypeFloat)) && (*component)[2] == 32;
+    if (component.is(Op::OpTypeInt)) {
+      return make(Op::OpUConvert, r_.linker.type_uvec(components), {value});
+    }
+    const Id wide = make(Op::OpFConvert, r_.linker.type_vec(components), {value});
+    return r_.bitcast(out_, r_.linker.type_uvec(components), wide);
   }
   Id make(Op op, Id type, std::initializer_list<Word> operands) {
     const Id id = r_.linker.fresh();
