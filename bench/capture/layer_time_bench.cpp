@@ -1,6 +1,7 @@
 // Cost of the layer in processor time of whole programs: idle (loaded, never recording), recording everything, counting
-// the blocks of shaders (with all counters and with the minimal ones, without records), each compared with the program
-// by itself, in turn within one run. Drivers' shader caches are off, so that pipelines are compiled.
+// the blocks of shaders (with all counters and with the minimal ones), their branches, their loads, and all of these
+// (without records), each compared with the program by itself, in turn within one run. Drivers' shader caches are off,
+// so that pipelines are compiled.
 //
 //   layer_time_bench [--rounds=3] ["--commands=layer_scenarios callables 256;one_weekend --size 64x36 --frames 3"]
 //                    [Google Benchmark's options]
@@ -9,7 +10,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -35,27 +35,35 @@ std::string commands =
     "layer_scenarios modules;layer_scenarios library;layer_scenarios frames;layer_scenarios threads;"
     "one_weekend --size 96x54 --spp 1 --frames 3;mesh_viewer --size 96x54 --spp 1 --frames 3";
 
-enum class Kind { Plain, Idle, Recording, CountingAll, CountingMinimal };
-constexpr std::size_t kKinds = 5;
+struct Kind {
+  const char* ratio;  ///< counter of the benchmark
+  std::string environment;
+};
 
-double processor_seconds(const std::string& command, Kind kind) {
+/// The first is the program without the layer.
+std::vector<Kind> kinds() {
+  const std::string counting = "RAYREPLAY_CAPTURE_RECORD=off RAYREPLAY_CAPTURE_PROFILE=";
+  return {{"", ""},
+          {"idle_ratio", "RAYREPLAY_CAPTURE_FRAMES=1000000000 "},
+          {"recording_ratio", ""},
+          {"counting_all_ratio", counting + "blocks "},
+          {"counting_minimal_ratio", counting + "blocks RAYREPLAY_CAPTURE_BLOCK_COUNTERS=minimal "},
+          {"counting_branches_ratio", counting + "branches "},
+          {"counting_loads_ratio", counting + "loads "},
+          {"counting_everything_ratio", counting + "all "}};
+}
+
+double processor_seconds(const std::string& command, const Kind& kind) {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   const test::TemporaryFolder folder;
   std::string line = "cd '" + folder.path().string() + "' && exec env MESA_SHADER_CACHE_DISABLE=true ";
-  if (kind != Kind::Plain) {
+  if (*kind.ratio != 0) {
     line += fmt::format(
         "'VK_ADD_LAYER_PATH={}' VK_LOADER_LAYERS_ENABLE=VK_LAYER_RAYREPLAY_capture "
         "VK_INSTANCE_LAYERS=VK_LAYER_RAYREPLAY_capture RAYREPLAY_CAPTURE_SPOOL=spool ",
         (here / "layer").string());
   }
-  if (kind == Kind::Idle) {
-    line += "RAYREPLAY_CAPTURE_FRAMES=1000000000 ";
-  }
-  if (kind == Kind::CountingAll || kind == Kind::CountingMinimal) {
-    line += fmt::format("RAYREPLAY_CAPTURE_RECORD=off RAYREPLAY_CAPTURE_PROFILE=blocks {}={} ",
-                        "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", kind == Kind::CountingAll ? "all" : "minimal");
-  }
-  line += here.string() + "/" + command + " >output";
+  line += kind.environment + here.string() + "/" + command + " >output";
   const auto used = [] {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
@@ -73,18 +81,18 @@ double processor_seconds(const std::string& command, Kind kind) {
 }
 
 void measure(benchmark::State& state, const std::string& command) {
-  std::array<std::vector<double>, kKinds> seconds;
+  const std::vector<Kind> all = kinds();
+  std::vector<std::vector<double>> seconds(all.size());
   for (unsigned long round = 0; round < rounds; ++round) {
-    for (const auto kind : {Kind::Plain, Kind::Idle, Kind::Recording, Kind::CountingAll, Kind::CountingMinimal}) {
-      seconds.at(static_cast<std::size_t>(kind)).push_back(processor_seconds(command, kind));
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      seconds[k].push_back(processor_seconds(command, all[k]));
     }
   }
   const double plain = bench::median(seconds[0]);
   state.SetIterationTime(plain);
-  state.counters["idle_ratio"] = bench::median(seconds[1]) / plain;
-  state.counters["recording_ratio"] = bench::median(seconds[2]) / plain;
-  state.counters["counting_all_ratio"] = bench::median(seconds[3]) / plain;
-  state.counters["counting_minimal_ratio"] = bench::median(seconds[4]) / plain;
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    state.counters[all[k].ratio] = bench::median(seconds[k]) / plain;
+  }
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "base/json.hpp"
 #include "base/memory.hpp"
 #include "base/report_progress.hpp"
-#include "capture/ingest/block_counts.hpp"
 #include "capture/ingest/shader_table.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
@@ -47,7 +46,7 @@ DeviceIngest::DeviceIngest(const SpoolContents& contents, const spool::SpoolRead
     : contents_(contents), reader_(reader), device_(device), options_(options), scene_(contents) {
   header_ = make_header(contents, device);
   make_shaders();
-  block_counts_ = read_block_counts(contents, device, block_remarks_);
+  counts_ = read_shader_counts(contents, device, count_remarks_);
   make_plans();
 }
 
@@ -271,7 +270,7 @@ std::vector<std::string> DeviceIngest::not_captured() const {
   Lines lines;
   add_spool_lines(contents_, reader_, device_, lines);
   lines.add_all(shader_remarks_);
-  lines.add_all(block_remarks_);
+  lines.add_all(count_remarks_);
   lines.add_all(scene_.notes());
   for (const Plan& plan : plans_) {
     if (!plan.left_out.empty()) {
@@ -317,8 +316,14 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
       return false;
     }
   }
-  if (block_counts_.size() != 0) {
-    writer.add_block_counts(block_counts_);
+  if (counts_.blocks.size() != 0) {
+    writer.add_block_counts(counts_.blocks);
+  }
+  if (counts_.branches.size() != 0) {
+    writer.add_branch_counts(counts_.branches);
+  }
+  if (counts_.loads.size() != 0) {
+    writer.add_load_counts(counts_.loads);
   }
   summary.hash = writer.finish();
   return true;

@@ -11,6 +11,7 @@
 #include "capture/ingest/launch_index.hpp"
 #include "capture/ingest/report.hpp"
 #include "capture/ingest/scene_builder.hpp"
+#include "capture/ingest/shader_counts.hpp"
 #include "capture/ingest/spool_contents.hpp"
 
 namespace rayreplay::trace {
@@ -65,8 +66,8 @@ class DeviceIngest {
   std::vector<trace::Shader> shaders_;
   std::vector<std::uint8_t> stages_;
   std::vector<std::string> shader_remarks_;
-  std::vector<std::string> block_remarks_;
-  trace::BlockCounts block_counts_;
+  std::vector<std::string> count_remarks_;
+  ShaderCounts counts_;
   SceneBuilder scene_;
   std::vector<Plan> plans_;
   std::optional<LaunchIndex> kept_;  ///< of the only launch: its records are walked once

@@ -71,12 +71,16 @@ std::string unsupported(const Module& module, std::size_t shaders, const Options
   return {};
 }
 
+bool counts(const Options& options) {
+  return options.count_blocks || options.count_branches || options.count_loads;
+}
+
 /// Visits the code of ray-tracing shaders.
 class Walk {
  public:
-  explicit Walk(Rewriter& rewriter) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
-    if (rewriter.options.count_blocks) {
-      counters_.emplace(rewriter);
+  Walk(Rewriter& rewriter, const Module& given) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
+    if (counts(rewriter.options)) {
+      counters_.emplace(rewriter, given);
     }
     if (rewriter.options.swizzle) {
       replaced_.replace(rewriter, spv::BuiltIn::LaunchIdKHR);
@@ -108,17 +112,19 @@ class Walk {
         continue;
       }
       std::vector<Instruction> body;
+      std::vector<std::uint32_t> origins;
       const Place place{rewriter_, shaders, body};
-      for (const Instruction& given : module.functions[f].body) {
-        for (Instruction& instruction : unfused(given)) {
+      for (std::uint32_t i = 0; i < module.functions[f].body.size(); ++i) {
+        for (Instruction& instruction : unfused(module.functions[f].body[i])) {
           if (std::string reason = add(place, f, instruction); !reason.empty()) {
             return reason;
           }
         }
+        origins.resize(body.size(), i);
       }
       module.functions[f].body = std::move(body);
       if (counters_) {
-        counters_->add(f, shaders);
+        counters_->add(f, shaders, origins);
       }
     }
     if (counters_) {
@@ -127,7 +133,7 @@ class Walk {
     return wrap_entry_points(rewriter_, replaced_);
   }
 
-  /// The constant with the address of the blocks' counters; 0: none.
+  /// The constant with the address of the counters; 0: none.
   [[nodiscard]] Id counters_address() const {
     return counters_ ? counters_->address() : 0;
   }
@@ -165,7 +171,7 @@ class Walk {
   TraceSites sites_;
   HitObjects hit_objects_;
   ReplacedBuiltins replaced_;
-  std::optional<BlockCounters> counters_;
+  std::optional<Counters> counters_;
 };
 
 /// The index of the first word of a constant's value in a serialised module.
@@ -184,11 +190,12 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
   }
   Result result;
   result.entry_points = describe(shaders);
-  const std::vector<Word> given = module.serialise();
+  const std::vector<Word> given_words = module.serialise();
+  const Module given = counts(options) ? module : Module{};
   const FrozenConstants frozen = frozen_constants(options);
   Analysis analysis = analyse(module, std::move(shaders));
   Rewriter rewriter(module, options, std::move(analysis), frozen, result);
-  Walk walk(rewriter);
+  Walk walk(rewriter, given);
   if (std::string reason = walk.run(); !reason.empty()) {
     return refused(std::move(reason));
   }
@@ -203,7 +210,7 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
     return refused("more ids than SPIR-V allows");
   }
   result.spirv = module.serialise();
-  if (result.spirv == given) {
+  if (result.spirv == given_words) {
     result.spirv.clear();  // without records: nothing that the options ask for
     return result;
   }
@@ -263,6 +270,7 @@ bool uses_ray_queries(std::span<const std::uint32_t> spirv) {
 std::vector<std::uint32_t> recording_any_hit(const Options& options) {
   Options recording = options;
   recording.count_blocks.reset();  // it is none of the application's
+  recording.count_branches = recording.count_loads = false;
   Result result = instrument(empty_any_hit(), recording);
   if (result.status == Status::Instrumented) {
     return std::move(result.spirv);

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/block_counts/counter_plan.hpp"
+#include "capture/instrument/counter_layout.hpp"
 
 namespace rayreplay::instrument {
 
@@ -56,6 +56,12 @@ struct Options {
   std::optional<SwizzleTable> swizzle;
   /// Blocks of the application's functions count their executions: by lane, with All also by group of lanes.
   std::optional<block_counts::CounterSet> count_blocks;
+  /// Branches and loads of the application's functions count their executions, and those in which all lanes had one
+  /// condition, selector, value or address.
+  bool count_branches = false, count_loads = false;
+  /// Instructions whose operands are proven to be the same in the whole launch are not compared, and counted only where
+  /// their block's counter does not count them.
+  bool trust_analysis = true;
   /// With `sm`: copies of the counters, a power of two. An SM counts in the copy of its number's low bits, so that few
   /// SMs wait for each other's additions.
   std::uint32_t counter_copies = 1;
@@ -75,25 +81,6 @@ struct EntryPoint {
   std::uint16_t shader = 0;
 };
 
-/// A function whose blocks are counted. The counter of sites[i] for a shader is first + i + (shader − shaders[0]) ·
-/// sites.size().
-struct CountedFunction {
-  std::uint32_t function = 0;          ///< its place among the module's functions
-  std::uint32_t first = 0;             ///< counter
-  std::vector<std::uint16_t> shaders;  ///< that reach it, ascending
-  std::vector<block_counts::CounterSite> sites;
-};
-
-/// The counters of a module: `copies` arrays of counters of `bytes` each, one behind the other, 16-byte aligned, whose
-/// device address the code that loads the module writes into its words. A count is the sum over the copies.
-struct CounterLayout {
-  std::uint32_t counters = 0;  ///< of a copy
-  std::uint32_t copies = 1;
-  std::uint32_t bytes = 0;       ///< of a counter: u64 lanes; 16: and u64 groups
-  std::size_t address_word = 0;  ///< in Result::spirv: the address's low word, then the high one
-  std::vector<CountedFunction> functions;
-};
-
 enum class Status : std::uint8_t { Instrumented, Unchanged, Refused };
 
 struct Result {
@@ -103,7 +90,7 @@ struct Result {
   std::vector<std::uint32_t> spirv;  ///< Instrumented only
   std::vector<EntryPoint> entry_points;
   std::vector<TraceSite> sites;
-  CounterLayout counters;  ///< count_blocks
+  CounterLayout counters;  ///< count_…
 };
 
 [[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);

@@ -194,9 +194,14 @@ Id Linker::type_float() {
   return global(Instruction(Op::OpTypeFloat, {fresh(), 32}));
 }
 
-Id Linker::type_uvec3() {
+Id Linker::type_uvec(std::uint32_t components) {
   const Id component = type_uint();
-  return global(Instruction(Op::OpTypeVector, {fresh(), component, 3}));
+  return global(Instruction(Op::OpTypeVector, {fresh(), component, components}));
+}
+
+Id Linker::type_vec(std::uint32_t components) {
+  const Id component = type_float();
+  return global(Instruction(Op::OpTypeVector, {fresh(), component, components}));
 }
 
 Id Linker::type_pointer(spv::StorageClass storage, Id type) {

@@ -54,7 +54,8 @@ class Linker {
   [[nodiscard]] Id type_uint();
   [[nodiscard]] Id type_u64();
   [[nodiscard]] Id type_float();
-  [[nodiscard]] Id type_uvec3();
+  [[nodiscard]] Id type_uvec(std::uint32_t components);
+  [[nodiscard]] Id type_vec(std::uint32_t components);
   [[nodiscard]] Id type_pointer(spv::StorageClass storage, Id type);
   [[nodiscard]] Id type_function(Id result, std::span<const Id> parameters);
   [[nodiscard]] Id constant(std::uint32_t value);

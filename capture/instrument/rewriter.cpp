@@ -139,7 +139,7 @@ Id Rewriter::canonical_type(BuiltIn which) {
   switch (which) {
     case BuiltIn::LaunchIdKHR:
     case BuiltIn::LaunchSizeKHR:
-      return linker.type_uvec3();
+      return linker.type_uvec(3);
     case BuiltIn::RayTmaxKHR:
       return linker.type_float();
     default:

@@ -1,4 +1,4 @@
-// Device memory for the counters of blocks: each instrumented module of a pipeline has a range of its own.
+// Device memory for counters: each instrumented module of a pipeline has a range of its own.
 //
 // Contract: `give` never throws device failures at the caller: null without memory. Its content is not set: a launch's
 // counts are differences (launch_counts.hpp). A range goes back when its owner is destroyed, which must be before the
@@ -34,7 +34,7 @@ class ModuleCounters {
     return twin_->entry_points.front().shader;
   }
   [[nodiscard]] VkDeviceSize bytes() const {
-    return VkDeviceSize{layout().counters} * layout().copies * layout().bytes;
+    return layout().bytes();
   }
 
   VkBuffer buffer = VK_NULL_HANDLE;

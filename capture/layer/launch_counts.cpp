@@ -42,7 +42,7 @@ void begin_counts(CommandRecording& recording, LaunchOperation& operation) {
   const auto bytes = bytes_of(*operation.pipeline);
   operation.counts = recording.device.allocate_readback(2 * bytes);
   if (!operation.counts) {
-    note("no host-visible memory is left: the blocks of a launch are not counted");
+    note("no host-visible memory is left: a launch is not counted");
     return;
   }
   copy(recording, operation, 0);
@@ -68,16 +68,10 @@ void spool_counts(const LaunchOperation& operation, std::uint32_t launch) {
     block.pipeline = operation.pipeline->number;
     block.module = counters->module();
     const auto& layout = counters->layout();
-    const bool groups = layout.bytes > sizeof(std::uint64_t);
-    block.lanes.resize(layout.counters);
-    block.groups.resize(groups ? layout.counters : 0);
-    for (std::size_t i = 0; i < std::size_t{layout.counters} * layout.copies; ++i) {
-      const auto at = i * layout.bytes;
-      block.lanes[i % layout.counters] += number_at(after + at) - number_at(before + at);
-      if (groups) {
-        block.groups[i % layout.counters] +=
-            number_at(after + at + sizeof(std::uint64_t)) - number_at(before + at + sizeof(std::uint64_t));
-      }
+    block.cells.resize(layout.cells);
+    for (std::size_t i = 0; i < std::size_t{layout.cells} * layout.copies; ++i) {
+      const auto at = i * sizeof(std::uint64_t);
+      block.cells[i % layout.cells] += number_at(after + at) - number_at(before + at);
     }
     before += counters->bytes();
     after += counters->bytes();

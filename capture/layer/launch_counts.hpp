@@ -1,4 +1,4 @@
-// The executions of blocks in a launch: the counters of its pipeline's modules before and after it, copied by the
+// The counts of a launch: the counters of its pipeline's modules before and after it, copied by the
 // application's command buffer; their difference goes to the spool.
 //
 // Contract: begin_counts() records the first copy, or notes why there is none; end_counts() the second. spool_counts()

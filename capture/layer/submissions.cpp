@@ -469,7 +469,7 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
   if (!submission.overlaps) {
     spool_counts(launch, item.number);
   } else if (launch.counts) {
-    note("this launch ran beside one of another queue: its blocks are not counted", item.number);
+    note("this launch ran beside one of another queue: it is not counted", item.number);
   }
   ++process().captured;
   std::uint64_t done = 0;

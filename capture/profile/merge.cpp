@@ -206,6 +206,18 @@ class Merger {
     result_.remarks.push_back("groups of lanes are left out: not counted in " + some(names));
   }
 
+  void add_remark_of_agreement() {
+    std::vector<std::string> names;
+    for (const Run& run : runs_) {
+      if (run.profile.branch_counts.size() + run.profile.load_counts.size() != 0) {
+        names.push_back(name_of(run));
+      }
+    }
+    if (!names.empty()) {
+      result_.remarks.push_back("counts of branches and loads are left out: those of " + some(names));
+    }
+  }
+
   void write_header() {
     trace::Header& header = result_.trace.header;
     std::set<std::string> applications, devices, drivers;

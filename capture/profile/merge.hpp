@@ -1,7 +1,7 @@
 // One profile from those of several runs of an application.
 //
 // Contract: the result is a trace with shaders and block counts, without launches and without geometry, because no
-// event belongs to the sum. It has the shaders that any run counts. What is one and the same:
+// event belongs to the sum, and without counts of branches and loads. It has the shaders that any run counts. What is one and the same:
 //   - a shader: stage, entry point and all words of its module; of several alike in one run, those with the same place
 //     among them by number;
 //   - a pipeline: exactly the same counted shaders; of several alike in one run, likewise.

@@ -167,7 +167,10 @@ class Solver {
   void visit(std::uint32_t o, Node block, std::vector<Level>& slots) {
     const Operation& operation = view_.operations[o];
     const Level operands = highest(operation.uses, operation.uses_end, block);
-    const Level address = highest(operation.address, operation.uses_end, block);
+    // Each thread has a shader record of its own.
+    const Level address = operation.storage == static_cast<Word>(spv::StorageClass::ShaderRecordBufferKHR)
+                              ? Level::Divergent
+                              : highest(operation.address, operation.uses_end, block);
     raise(result_.addresses[o], address);
     Level level = rules_[o].operands ? std::max(rules_[o].least, operands) : rules_[o].least;
     for (std::uint32_t a = operation.accesses; a < operation.accesses_end && rules_[o].operands; ++a) {

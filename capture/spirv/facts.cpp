@@ -84,41 +84,13 @@ class FactsOfView {
 
   void add_divergence(const Divergence& levels) {
     facts_.has_divergence = true;
-    std::map<Place, UniformityFacts> branches, loads, results;
-    const auto note = [](std::map<Place, UniformityFacts>& list, Place place, Level level, Level address) {
-      UniformityFacts& known = list[place];
-      known.place = place;
-      known.level = std::max(known.level, level);
-      known.address = std::max(known.address, address);
-    };
-    for (const Node b : view_.flow.order) {
-      for (std::uint32_t o = view_.blocks[b].first; o < view_.blocks[b].end; ++o) {
-        const Operation& operation = view_.operations[o];
-        const Instruction& i = instruction(operation.place);
-        if (operation.result != kNoValue) {
-          note(results, operation.place, levels.results[o], levels.addresses[o]);
-        }
-        if ((i.is(Op::OpBranchConditional) || i.is(Op::OpSwitch)) && view_.flow.graph.successors[b].size() > 1) {
-          note(branches, operation.place, levels.decisions[b], Level::Launch);
-        } else if (m_.classes.of(i) == InstructionClass::Load) {
-          note(loads, operation.place, levels.results[o], levels.addresses[o]);
-        }
-      }
-    }
-    const auto take = [](const std::map<Place, UniformityFacts>& from, std::vector<UniformityFacts>& to) {
-      for (const auto& [place, facts] : from) {
-        to.push_back(facts);
-      }
-    };
-    take(branches, facts_.branches);
-    take(loads, facts_.loads);
-    take(results, facts_.results);
+    Uniformity uniformity = uniformity_of(m_, view_, levels);
+    facts_.branches = std::move(uniformity.branches);
+    facts_.loads = std::move(uniformity.loads);
+    facts_.results = std::move(uniformity.results);
   }
 
  private:
-  [[nodiscard]] const Instruction& instruction(Place place) const {
-    return m_.module.functions[place.function].body[place.instruction];
-  }
   [[nodiscard]] SourcePlace place_of(Place place, Node block) const {
     const ViewBlock& in = view_.blocks[block];
     const SourceLines::Line line = lines_.at(place);

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "capture/spirv/divergence.hpp"
+#include "capture/spirv/uniformity.hpp"
 
 namespace rayreplay::spirv {
 
@@ -32,13 +32,6 @@ struct CallFacts {
   std::uint32_t copies = 0;  ///< inlined copies of the call
   LiveState live;            ///< of the copy with most bytes
   std::uint64_t payload_bytes = 0;
-};
-
-/// A branch, a load from memory, or another instruction with a result.
-struct UniformityFacts {
-  Place place;
-  Level level = Level::Launch;    ///< of the condition, or of the result
-  Level address = Level::Launch;  ///< of a load
 };
 
 struct BlockFacts {

@@ -17,7 +17,7 @@
 namespace rayreplay::spool {
 
 inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 inline constexpr std::uint32_t kNullReference = 0xFFFF'FFFEU;
@@ -197,33 +197,41 @@ struct Seen {
   Sight sight = Sight::DeviceWithoutRays;
 };
 
-/// The executions of block `to`; with `from` not kNone those of the edge between them. Blocks are numbered in their
-/// function.
+enum class SiteKind : std::uint8_t { Block = 0, Branch, Load };
+
+/// A place whose executions are counted. Its numbers, one for each bit of `cells`, in this order: 1 lanes, 2 groups, 4
+/// groups whose lanes all had one condition, selector or value, 8 groups whose lanes all had one address.
 struct CounterSite {
+  SiteKind kind = SiteKind::Block;
+  /// Block: the executions of block `to`; with `from` not kNone those of the edge between them. Others: `to` has the
+  /// instruction. Blocks are numbered in their function.
   std::uint32_t from = kNone, to = 0;
+  std::uint32_t instruction = 0;  ///< Branch, Load: in its function
+  std::uint32_t cell = 0;         ///< of the first number, among its function's
+  std::uint8_t cells = 0;         ///< 0: executed as often as its block
+  std::uint8_t always = 0;        ///< 4, 8: the same in every execution, by proof
 };
 
-/// The counter of sites[i] for a shader is first + i + (shader − shaders[0]) · number of sites.
+/// The cells of a site begin, for a shader, at first + site.cell + (shader − shaders[0]) · cells.
 struct CountedFunction {
   std::uint32_t function = 0;  ///< in the module
-  std::uint32_t first = 0;
+  std::uint32_t first = 0, cells = 0;
   std::vector<std::uint16_t> shaders;  ///< that reach it, ascending
   std::vector<CounterSite> sites;
 };
 
-/// Where the blocks of a module are counted.
+/// What is counted in a module.
 struct Counters {
   std::uint16_t module = 0;  ///< its first shader
-  std::uint32_t counters = 0;
-  std::uint8_t groups = 0;  ///< groups of lanes are counted, too
+  std::uint32_t cells = 0;
   std::vector<CountedFunction> functions;
 };
 
-/// The executions in one launch, by counter.
+/// The counts of one launch, by cell.
 struct Counts {
   std::uint32_t device = 0, launch = 0, pipeline = kNone;
   std::uint16_t module = 0;
-  std::vector<std::uint64_t> lanes, groups;  ///< groups: empty if they are not counted
+  std::vector<std::uint64_t> cells;
 };
 
 }  // namespace rayreplay::spool

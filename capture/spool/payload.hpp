@@ -120,22 +120,22 @@ void visit_fields(V& v, T& x) {
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, CounterSite>
 void visit_fields(V& v, T& x) {
-  v(x.from), v(x.to);
+  v(x.kind), v(x.from), v(x.to), v(x.instruction), v(x.cell), v(x.cells), v(x.always);
 }
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, CountedFunction>
 void visit_fields(V& v, T& x) {
-  v(x.function), v(x.first), v(x.shaders), v(x.sites);
+  v(x.function), v(x.first), v(x.cells), v(x.shaders), v(x.sites);
 }
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, Counters>
 void visit_fields(V& v, T& x) {
-  v(x.module), v(x.counters), v(x.groups), v(x.functions);
+  v(x.module), v(x.cells), v(x.functions);
 }
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, Counts>
 void visit_fields(V& v, T& x) {
-  v(x.device), v(x.launch), v(x.pipeline), v(x.module), v(x.lanes), v(x.groups);
+  v(x.device), v(x.launch), v(x.pipeline), v(x.module), v(x.cells);
 }
 
 /// The block type of a struct: block_type_of<Process> is BlockType::Process.
@@ -281,6 +281,9 @@ template <class T>
 }
 [[nodiscard]] inline bool is_known(Sight x) {
   return static_cast<std::uint32_t>(x) < kSights;
+}
+[[nodiscard]] inline bool is_known(SiteKind x) {
+  return x <= SiteKind::Load;
 }
 [[nodiscard]] inline bool is_known(TableRegion x) {
   return x <= TableRegion::Callable;

@@ -29,6 +29,8 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
       plan_launch(loader, i, trace.launches[i], tables[i]);
     }
     plan_block_counts(loader, trace.block_counts);
+    plan_instruction_counts(loader, "branches", false, trace.branch_counts);
+    plan_instruction_counts(loader, "loads", true, trace.load_counts);
     loader.run(options.max_bytes, scene.copied_bytes, options.progress);
     trace.shaders = assemble_shaders(file, shaders);
     trace.scene = assemble_scene(file, scene);
@@ -65,12 +67,18 @@ Profile load_profile(const std::filesystem::path& path) {
   ShaderNumbers shaders;
   plan_shaders(loader, shaders);
   plan_block_counts(loader, profile.block_counts);
+  plan_instruction_counts(loader, "branches", false, profile.branch_counts);
+  plan_instruction_counts(loader, "loads", true, profile.load_counts);
   loader.run(0, 0, nullptr);
   profile.shaders = assemble_shaders(file, shaders);
   FaultList faults(1, path.string());
   check_header(profile.header, faults);
   check_shaders(profile.shaders, faults);
-  check_block_counts(profile.block_counts, profile.shaders.size(), profile.header.warp_size, faults);
+  const std::size_t shader_count = profile.shaders.size();
+  const std::uint32_t warp_size = profile.header.warp_size;
+  check_block_counts(profile.block_counts, shader_count, warp_size, faults);
+  check_instruction_counts(profile.branch_counts, "branches", false, shader_count, warp_size, faults);
+  check_instruction_counts(profile.load_counts, "loads", true, shader_count, warp_size, faults);
   if (!faults.list().empty()) {
     throw Error(ErrorKind::Input, faults.list().front());
   }
@@ -113,7 +121,10 @@ FileInfo read_info(const std::filesystem::path& path) {
                              launch.duration_ns, launch.dropped_events});
   }
   BlockCounts block_counts;
+  InstructionCounts branch_counts, load_counts;
   info.block_counts = plan_block_counts(loader, block_counts);
+  info.branch_counts = plan_instruction_counts(loader, "branches", false, branch_counts);
+  info.load_counts = plan_instruction_counts(loader, "loads", true, load_counts);
   for (const ColumnPlan& plan : loader.plans()) {
     info.columns.push_back({plan.dataset, name_of(plan.disk), plan.rows, plan.stored_bytes});
   }

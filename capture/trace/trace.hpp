@@ -242,6 +242,25 @@ struct BlockCounts {
   }
 };
 
+/// In place of a count of uniform executions: what cannot be compared.
+inline constexpr std::uint64_t kNotCompared = ~std::uint64_t{0};
+
+/// How often branches, or loads, of the shaders ran, over the captured launches, and how often all lanes of a group
+/// agreed: a row for each that a shader's calls reach, by pipeline, shader, function and instruction, ascending.
+struct InstructionCounts {
+  Column<std::uint32_t> pipeline;  ///< number in the captured process
+  Column<std::uint16_t> shader;
+  Column<std::uint32_t> function, block;  ///< places in the shader's module and in the function
+  Column<std::uint32_t> instruction;      ///< place in the function, from 0: OpFunction
+  Column<std::uint64_t> lanes, groups;
+  Column<std::uint64_t> uniform;          ///< groups with one condition, selector or value in all lanes
+  Column<std::uint64_t> uniform_address;  ///< of loads: groups with one address in all lanes; of branches empty
+
+  [[nodiscard]] std::size_t size() const {
+    return lanes.size();
+  }
+};
+
 struct Header {
   std::string tool = "rayreplay";
   std::string tool_version = RAYREPLAY_VERSION;
@@ -259,7 +278,8 @@ struct Trace {
   Scene scene;
   std::vector<Launch> launches;
   BlockCounts block_counts;  ///< no rows: blocks were not counted
-  std::string hash;          ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
+  InstructionCounts branch_counts, load_counts;
+  std::string hash;  ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
 };
 
 }  // namespace rayreplay::trace

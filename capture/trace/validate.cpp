@@ -12,6 +12,9 @@ void check_all(const Trace& trace, FaultList& faults) {
   check_shaders(trace.shaders, faults);
   check_scene(trace.scene, faults);
   check_block_counts(trace.block_counts, trace.shaders.size(), trace.header.warp_size, faults);
+  check_instruction_counts(trace.branch_counts, "branches", false, trace.shaders.size(), trace.header.warp_size,
+                           faults);
+  check_instruction_counts(trace.load_counts, "loads", true, trace.shaders.size(), trace.header.warp_size, faults);
   // Events are looked up in shaders and scene: with those broken, nothing can be said about them.
   const bool sound_scene = faults.list().empty();
   for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {

@@ -278,6 +278,23 @@ class Writer::Impl {
     }
     guarded([&] { write_block_counts(file_.get(), counts, pipeline_, chunk_rows_); });
   }
+  /// `kind`: "branches" or "loads".
+  void add_instruction_counts(const InstructionCounts& counts, const char* kind, bool addresses, bool& done) {
+    require(!launch_ && !done, "instruction counts inside a launch, or a second time");
+    done = true;
+    FaultList faults(1, output_.path().string());
+    check_instruction_counts(counts, kind, addresses, shader_count_, warp_size_, faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
+    guarded([&] { write_instruction_counts(file_.get(), kind, counts, pipeline_, chunk_rows_); });
+  }
+  void add_branch_counts(const InstructionCounts& counts) {
+    add_instruction_counts(counts, "branches", false, has_branch_counts_);
+  }
+  void add_load_counts(const InstructionCounts& counts) {
+    add_instruction_counts(counts, "loads", true, has_load_counts_);
+  }
   std::string finish() {
     require(!launch_, "finish before the end of a launch");
     ContentHash hash{};
@@ -368,7 +385,7 @@ class Writer::Impl {
   IdBounds bounds_;
   std::size_t shader_count_;
   std::uint32_t warp_size_;
-  bool has_block_counts_ = false;
+  bool has_block_counts_ = false, has_branch_counts_ = false, has_load_counts_ = false;
   ChunkPipeline pipeline_;
   std::optional<hdf5::Sink> sink_;
   Handle file_;
@@ -400,6 +417,14 @@ void Writer::add_block_counts(const BlockCounts& counts) {
   impl_->add_block_counts(counts);
 }
 
+void Writer::add_branch_counts(const InstructionCounts& counts) {
+  impl_->add_branch_counts(counts);
+}
+
+void Writer::add_load_counts(const InstructionCounts& counts) {
+  impl_->add_load_counts(counts);
+}
+
 std::string Writer::finish() {
   return impl_->finish();
 }
@@ -416,6 +441,12 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   }
   if (trace.block_counts.size() != 0) {
     writer.add_block_counts(trace.block_counts);
+  }
+  if (trace.branch_counts.size() != 0) {
+    writer.add_branch_counts(trace.branch_counts);
+  }
+  if (trace.load_counts.size() != 0) {
+    writer.add_load_counts(trace.load_counts);
   }
   return writer.finish();
 }

@@ -56,8 +56,10 @@ class Writer {
   /// Groups and warps, when captured (else empty).
   void end_launch(const Groups& groups = {}, const Column<std::uint32_t>& thread_warp = {},
                   const Column<std::uint8_t>& thread_lane = {}, const LaunchExtras& extras = {});
-  /// Behind the last launch, at most once.
+  /// Behind the last launch, each at most once.
   void add_block_counts(const BlockCounts& counts);
+  void add_branch_counts(const InstructionCounts& counts);
+  void add_load_counts(const InstructionCounts& counts);
   std::string finish();
 
  private:

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "capture/block_counts/invocation_ends.hpp"
+#include "capture/spirv/uniformity.hpp"
 #include "tests/capture/captured.hpp"
 
 namespace rayreplay::test {
@@ -109,6 +111,126 @@ TEST_P(CapturedProgram, MinimalCountersGiveTheCountsOfAll) {
       EXPECT_EQ(entries, recorded[shader]) << "shader " << shader;
     }
   }
+}
+
+/// Of a trace's counts, and what is known of its shaders without running them.
+class Agreement {
+ public:
+  explicit Agreement(const trace::Trace& trace) : trace_(trace) {
+    const trace::BlockCounts& counts = trace.block_counts;
+    for (std::size_t row = 0; row < counts.size(); ++row) {
+      blocks_[{counts.pipeline[row], counts.shader[row], counts.function[row], counts.block[row]}] = {
+          counts.lanes[row], counts.groups[row]};
+    }
+  }
+
+  /// Nothing that is proven to be uniform differs, and instructions run as often as their blocks. Returns the rows that
+  /// are proven.
+  std::size_t check(const trace::InstructionCounts& counts, bool branches) {
+    std::size_t proven = 0;
+    for (std::size_t row = 0; row < counts.size(); ++row) {
+      Code& code = code_of(counts.shader[row]);
+      const spirv::Function& function = code.module.functions.at(counts.function[row]);
+      const auto block =
+          blocks_.at({counts.pipeline[row], counts.shader[row], counts.function[row], counts.block[row]});
+      EXPECT_LE(counts.lanes[row], block.first);
+      if (!code.may_end.at(counts.function[row]).at(counts.block[row])) {
+        EXPECT_EQ(std::pair(counts.lanes[row], counts.groups[row]), block) << "row " << row;
+      }
+      const spirv::Word op = function.body.at(counts.instruction[row]).op();
+      EXPECT_EQ(branches, op == 250 || op == 251) << "row " << row;
+      const auto known = code.levels.find({counts.function[row], counts.instruction[row]});
+      if (known == code.levels.end()) {
+        EXPECT_EQ(counts.lanes[row], 0U) << "the analysis reaches what runs";
+        continue;
+      }
+      if (known->second.level != spirv::Level::Divergent && counts.uniform[row] != trace::kNotCompared) {
+        EXPECT_EQ(counts.uniform[row], counts.groups[row]) << "shader " << counts.shader[row] << ", row " << row;
+        ++proven;
+      }
+      if (!branches && known->second.address != spirv::Level::Divergent &&
+          counts.uniform_address[row] != trace::kNotCompared) {
+        EXPECT_EQ(counts.uniform_address[row], counts.groups[row])
+            << "shader " << counts.shader[row] << ", row " << row;
+        ++proven;
+      }
+    }
+    return proven;
+  }
+
+ private:
+  struct Code {
+    spirv::Module module;
+    std::map<spirv::Place, spirv::UniformityFacts> levels;
+    std::vector<std::vector<bool>> may_end;  ///< by function and block
+  };
+
+  Code& code_of(std::uint16_t shader) {
+    const auto [known, fresh] = codes_.try_emplace(shader);
+    Code& code = known->second;
+    if (!fresh) {
+      return code;
+    }
+    std::string reason;
+    code.module = spirv::parse(trace_.shaders.at(shader).spirv, reason).value();
+    const spirv::Analysed analysed(code.module);
+    const block_counts::InvocationEnds ends(code.module);
+    for (std::size_t f = 0; f < code.module.functions.size(); ++f) {
+      code.may_end.push_back(ends.blocks_of(code.module.functions[f], analysed.flows.at(f).value()));
+    }
+    for (const spirv::Instruction& entry : code.module.entry_points) {
+      if (entry.string(3) != trace_.shaders.at(shader).entry) {
+        continue;
+      }
+      const auto levels = spirv::uniformity(analysed, analysed.calls.function_of.at(entry[2]), reason);
+      EXPECT_TRUE(levels) << reason;
+      for (const auto* list : {&levels->branches, &levels->results}) {
+        for (const spirv::UniformityFacts& facts : *list) {
+          code.levels[facts.place] = facts;
+        }
+      }
+    }
+    return code;
+  }
+
+  const trace::Trace& trace_;
+  std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint32_t, std::uint32_t>,
+           std::pair<std::uint64_t, std::uint64_t>>
+      blocks_;
+  std::map<std::uint16_t, Code> codes_;
+};
+
+/// Branches and loads are counted without a change of the picture; what is proven to be uniform is, with counters of
+/// its own too; the proofs change no count.
+TEST_P(CapturedProgram, CountsOfBranchesAndLoadsAgreeWithBlocksAndProofs) {
+  const Case& test = GetParam();
+  const auto with = [&](const char* proven) {
+    return capture(test.program, arguments_of(test),
+                   {{"RAYREPLAY_CAPTURE_PROFILE", "all"}, {"RAYREPLAY_CAPTURE_PROFILE_PROVEN", proven}});
+  };
+  const Captured trusting = with("off");
+  const Captured all = with("on");
+  EXPECT_EQ(trusting.picture, render(test.program, arguments_of(test)));
+  EXPECT_EQ(all.picture, trusting.picture);
+  ASSERT_GT(all.trace.branch_counts.size(), 5U);
+  ASSERT_GT(all.trace.load_counts.size(), 5U);
+  for (const std::string& line : all.trace.header.not_captured) {
+    EXPECT_NE(line.find("addresses of some loads are not compared"), std::string::npos) << line;
+  }
+  Agreement agreement(all.trace);
+  EXPECT_GT(agreement.check(all.trace.branch_counts, true), 0U);
+  EXPECT_GT(agreement.check(all.trace.load_counts, false), 0U);
+  const auto rows = [](const trace::InstructionCounts& of) {
+    std::vector<std::tuple<std::uint16_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>>
+        result;
+    for (std::size_t row = 0; row < of.size(); ++row) {
+      result.emplace_back(of.shader[row], of.function[row], of.instruction[row], of.lanes[row], of.groups[row],
+                          of.uniform[row]);
+    }
+    return result;
+  };
+  EXPECT_EQ(rows(trusting.trace.branch_counts), rows(all.trace.branch_counts));
+  EXPECT_EQ(rows(trusting.trace.load_counts), rows(all.trace.load_counts));
 }
 
 TEST_P(CapturedProgram, KeepsItsPictureAndBooksBalance) {

@@ -17,6 +17,7 @@
 #include "tests/fuzz/support/fuzzer.hpp"
 #include "tests/fuzz/support/scratch.hpp"
 #include "tests/ingest/spool_generator.hpp"
+#include "tests/support/branching_shader.hpp"
 #include "tests/support/fuzzing.hpp"
 
 namespace rayreplay::fuzz {
@@ -63,20 +64,40 @@ void seal(std::string& bytes) {
   }
 }
 
+/// Counts of the blocks, the branch and a load of the first shader.
+void add_counts(test::SyntheticCapture& capture) {
+  using spool::SiteKind;
+  const std::uint16_t shader = capture.shaders[0].shader;
+  capture.shaders[0].spirv = test::branching_shader();
+  spool::CountedFunction counted{0, 0, 15, {shader}, {}};
+  for (std::uint32_t block = 0; block < 4; ++block) {
+    counted.sites.push_back({SiteKind::Block, spool::kNone, block, 0, 2 * block, 3, 0});
+  }
+  counted.sites.push_back({SiteKind::Branch, spool::kNone, 0, 6, 8, 7, 0});
+  counted.sites.push_back({SiteKind::Load, spool::kNone, 1, 8, 11, 15, 0});
+  counted.sites.push_back({SiteKind::Load, spool::kNone, 1, 9, 15, 0, 12});
+  capture.counters = {{shader, 15, {counted}}};
+  capture.counts = {
+      {capture.device.device, 0, capture.pipeline.pipeline, shader, {10, 2, 3, 1, 7, 1, 10, 3, 10, 2, 1, 3, 1, 1, 0}}};
+}
+
 std::vector<std::string> seeds() {
   std::vector<std::string> result;
   const fs::path file = scratch() / "seed.rrspool";
   for (std::uint64_t s = 0; s < 12; ++s) {
-    test::synthesize({.seed = s,
-                      .size = {1 + static_cast<std::uint32_t>(s) * 2, 2, 1},
-                      .launches = 1 + static_cast<std::uint32_t>(s % 3),
-                      .warp_size = s % 2 == 0 ? 8U : 64U,
-                      .recursion = s % 2 == 1,
-                      .hit_objects = s % 3 == 0,
-                      .window = s % 4 == 3,
-                      .repack = s % 5 == 0,
-                      .block_words = s % 2 == 0 ? 64U : 0U})
-        .write(file);
+    test::SyntheticCapture capture = test::synthesize({.seed = s,
+                                                       .size = {1 + static_cast<std::uint32_t>(s) * 2, 2, 1},
+                                                       .launches = 1 + static_cast<std::uint32_t>(s % 3),
+                                                       .warp_size = s % 2 == 0 ? 8U : 64U,
+                                                       .recursion = s % 2 == 1,
+                                                       .hit_objects = s % 3 == 0,
+                                                       .window = s % 4 == 3,
+                                                       .repack = s % 5 == 0,
+                                                       .block_words = s % 2 == 0 ? 64U : 0U});
+    if (s % 3 == 1) {
+      add_counts(capture);
+    }
+    capture.write(file);
     result.push_back((s % 4 == 0 ? '\0' : kSealed) + test::read_bytes(file));
     fs::remove(file);
   }
@@ -110,7 +131,7 @@ void mutate(std::string& input, Random& random) {
       break;
     }
     case 1: {
-      const auto type = static_cast<std::uint32_t>(random.below(11));
+      const auto type = static_cast<std::uint32_t>(random.below(static_cast<std::uint32_t>(spool::kLastBlockType) + 2));
       std::memcpy(bytes.data() + block.at + 4, &type, sizeof type);
       break;
     }

@@ -82,6 +82,39 @@ TEST_F(CaptureCommandTest, ProfileShowsShadersAndBlocks) {
   EXPECT_THAT(run("info " + quoted("t.rrt")).output, HasSubstr("4 counted blocks (rayreplay profile)"));
 }
 
+TEST_F(CaptureCommandTest, ProfileShowsAgreementOfBranchesAndLoads) {
+  trace::Trace trace = test::random_trace({.seed = 2, .size = {2, 1, 1}});
+  trace.header.warp_size = 8;
+  trace.shaders[0] = {trace::ShaderStage::Miss, "main", "sky", test::branching_shader()};
+  trace.launches.clear();
+  trace.branch_counts = {{0}, {0}, {0}, {0}, {6}, {100}, {25}, {5}, {}};
+  trace::write(trace, file("t.rrt"));
+  const Outcome table = run("profile " + quoted("t.rrt"));
+  EXPECT_EQ(table.code, 0) << table.output;
+  EXPECT_THAT(table.output, HasSubstr("uniform executions"));
+  EXPECT_THAT(table.output, HasSubstr("20.0 %"));
+  EXPECT_THAT(run("profile --rows branches --format csv " + quoted("t.rrt")).output,
+              HasSubstr("0,0,sky,0,main,0,%10,6,branch,,100,25,5,0.2,divergent"));
+  EXPECT_THAT(run("profile --format csv " + quoted("t.rrt")).output,
+              HasSubstr("0,0,miss,sky,branches,1,0,0,1,0,0,0,0,1,25,0,0,1,0.2"));
+  EXPECT_THAT(run("profile --rows branches --format json " + quoted("t.rrt")).output,
+              testing::AllOf(HasSubstr("\"uniformity\": ["), HasSubstr("\"branches\": [")));
+  const Outcome loads = run("profile --rows loads " + quoted("t.rrt"));
+  EXPECT_EQ(loads.code, 3);
+  EXPECT_THAT(loads.output, HasSubstr("capture the application with --profile loads"));
+  EXPECT_EQ(run("profile --blocks " + quoted("t.rrt")).code, 3);
+  EXPECT_EQ(run("profile --blocks --rows branches " + quoted("t.rrt")).code, 2);
+  trace.load_counts = {{0}, {0}, {0}, {1}, {8}, {9}, {2}, {2}, {1}};
+  trace.block_counts = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 2, 3}, {100, 60, 40, 100}, {25, 15, 10, 25}};
+  trace::write(trace, file("t.rrt"), {.overwrite = true});
+  EXPECT_THAT(run("profile " + quoted("t.rrt")).output,
+              testing::AllOf(HasSubstr("SIMT inside"), HasSubstr("load addresses")));
+  EXPECT_THAT(run("profile --rows loads --format csv " + quoted("t.rrt")).output,
+              HasSubstr("0,0,sky,0,main,1,%11,8,load,,9,2,2,1,proven,1,0.5,divergent"));
+  EXPECT_THAT(run("info " + quoted("t.rrt")).output,
+              HasSubstr("4 counted blocks, 1 counted branch, 1 counted load (rayreplay profile)"));
+}
+
 TEST_F(CaptureCommandTest, IngestOfNothing) {
   test::SyntheticCapture capture = synthesize({});
   capture.launches.clear();

@@ -81,8 +81,7 @@ Modules count(const apps::Device& device, bool optimised, CounterSet set) {
     result = instrument::instrument(modules.words.at(s), options);
     EXPECT_EQ(result.status, instrument::Status::Instrumented) << result.reason;
     apps::Buffer& counters = modules.counters.at(s);
-    counters = apps::Buffer(device, std::uint64_t{result.counters.counters} * result.counters.bytes, kStorage,
-                            apps::MemoryKind::Readback);
+    counters = apps::Buffer(device, result.counters.bytes(), kStorage, apps::MemoryKind::Readback);
     std::memset(counters.mapped(), 0, counters.size());
     result.spirv[result.counters.address_word] = static_cast<std::uint32_t>(counters.address());
     result.spirv[result.counters.address_word + 1] = static_cast<std::uint32_t>(counters.address() >> 32);
@@ -139,15 +138,18 @@ void derive(const Words& words, const instrument::CounterLayout& layout, const s
     const auto flow = spirv::control_flow(function, spirv::WideSelectors(module), reason);
     ASSERT_TRUE(flow) << reason;
     std::vector<std::uint64_t> counts;
+    std::vector<block_counts::CounterSite> sites;
     auto& of_groups = groups[counted.function];
     of_groups.resize(flow->blocks.size());
     for (std::size_t i = 0; i < counted.sites.size(); ++i) {
+      const instrument::CounterSite& site = counted.sites[i];
       std::array<std::uint64_t, 2> counter{};
-      std::memcpy(counter.data(), counters + (counted.first + i) * layout.bytes, layout.bytes);
+      std::memcpy(counter.data(), counters + (counted.first + site.cell) * 8, site.cells == 3 ? 16 : 8);
       counts.push_back(counter[0]);
-      of_groups[counted.sites[i].to] = counter[1];
+      of_groups[site.place.to] = counter[1];
+      sites.push_back(site.place);
     }
-    const auto derived = block_counts::derive_counts(*flow, ends.blocks_of(function, *flow), counted.sites, counts);
+    const auto derived = block_counts::derive_counts(*flow, ends.blocks_of(function, *flow), sites, counts);
     EXPECT_EQ(derived.fault, "");
     lanes[counted.function] = derived.blocks;
   }

@@ -31,12 +31,12 @@ std::uint64_t threads_by_counters(const SpoolContent& content) {
       ADD_FAILURE() << "counts without counters";
       return 0;
     }
-    EXPECT_EQ(counts.lanes.size(), counters->counters);
-    EXPECT_EQ(counts.groups.size(), counters->groups != 0 ? counters->counters : 0);
+    EXPECT_EQ(counts.cells.size(), counters->cells);
     const auto& function = counters->functions.at(0);
+    EXPECT_EQ(function.sites.at(0).kind, spool::SiteKind::Block);
     EXPECT_EQ(function.sites.at(0).from, spool::kNone);
     EXPECT_EQ(function.sites.at(0).to, 0U);
-    threads += shader->stage == 0 ? counts.lanes.at(function.first) : 0;
+    threads += shader->stage == 0 ? counts.cells.at(function.first + function.sites.at(0).cell) : 0;
   }
   return threads;
 }
@@ -63,6 +63,20 @@ TEST_P(CountedBlocksTest, AreTheLaunchesThreads) {
       EXPECT_EQ(threads_by_counters(content), threads_by_launches(content)) << counters << " " << frames;
     }
   }
+}
+
+/// With branches and loads the program stays the same, and so do the counts of its blocks.
+TEST_P(CountedBlocksTest, StayWithBranchesAndLoads) {
+  const auto plain = run_plain(GetParam());
+  const auto captured = run_captured(GetParam(), {{"RAYREPLAY_CAPTURE_PROFILE", "all"}});
+  EXPECT_EQ(captured.output, plain.output);
+  EXPECT_EQ(captured.errors, plain.errors);
+  EXPECT_EQ(captured.status, plain.status);
+  ASSERT_THAT(captured.spools, testing::SizeIs(1));
+  const SpoolContent& content = captured.spools.front();
+  EXPECT_TRUE(content.sound);
+  EXPECT_EQ(content.all_notes(), "");
+  EXPECT_EQ(threads_by_counters(content), threads_by_launches(content));
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, CountedBlocksTest,

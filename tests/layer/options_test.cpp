@@ -75,6 +75,14 @@ TEST(Options, ProfilesAndTheirCounters) {
   EXPECT_TRUE(both.profile_blocks);
   EXPECT_EQ(both.block_counters, BlockCounters::Minimal);
   EXPECT_THAT(to_text(both), HasSubstr("profile=blocks\nblock_counters=minimal\n"));
+  EXPECT_FALSE(both.profile_branches || both.profile_loads);
+  const auto two = from({{"RAYREPLAY_CAPTURE_PROFILE", "loads, branches"}});
+  EXPECT_TRUE(two.profile_branches && two.profile_loads && !two.profile_blocks);
+  EXPECT_THAT(to_text(two), HasSubstr("profile=branches,loads\n"));
+  EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}})), HasSubstr("profile=blocks,branches,loads\n"));
+  for (const char* odd : {"blocks,", ",blocks", "blocks,all", "blocks,paths"}) {
+    EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE", odd}}).problems, SizeIs(1)) << odd;
+  }
   const auto wrong = from({{"RAYREPLAY_CAPTURE_PROFILE", "paths"}, {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", "few"}});
   EXPECT_FALSE(wrong.profile_blocks);
   EXPECT_EQ(wrong.block_counters, BlockCounters::All);

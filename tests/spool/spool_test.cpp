@@ -212,7 +212,7 @@ TEST_F(SpoolFileTest, OtherFilesAreRefused) {
   EXPECT_THAT(message(""), HasSubstr("the spool is empty"));
   EXPECT_THAT(message("RRSPOOL"), HasSubstr("not a spool"));
   EXPECT_THAT(message("something else altogether"), HasSubstr("not a spool"));
-  EXPECT_THAT(message(std::string("RRSPOOL\n\x02\0\0\0\0\0\0\0", 16)), HasSubstr("another version (found 2"));
+  EXPECT_THAT(message(std::string("RRSPOOL\n\x09\0\0\0\0\0\0\0", 16)), HasSubstr("another version (found 9"));
   EXPECT_THROW(SpoolReader(file("missing")), Error);
   EXPECT_THROW(SpoolReader(file("").parent_path()), Error);
 }
@@ -221,7 +221,7 @@ TEST_F(SpoolFileTest, HeadersMadeToOverlapCostLittle) {
   // Every 32 bytes a header that claims the rest of the file.
   std::string bytes(std::size_t{1} << 22, '\0');
   std::memcpy(bytes.data(), kMagic, sizeof kMagic);
-  bytes[8] = 1;
+  bytes[8] = static_cast<char>(kVersion);
   for (std::size_t at = 16; at + 32 <= bytes.size(); at += 32) {
     BlockHeader header;
     header.bytes = bytes.size() - at - 32;

@@ -90,6 +90,28 @@ TEST_F(HostileFileTest, BlockCountsThatCannotBe) {
               HasSubstr("/profile/blocks"));
 }
 
+TEST_F(HostileFileTest, BranchAndLoadCountsThatCannotBe) {
+  Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
+  trace.branch_counts = {{0, 0}, {0, 0}, {0, 0}, {0, 1}, {3, 9}, {8, 4}, {1, 1}, {0, 1}, {}};
+  trace.load_counts = {{0, 0}, {0, 0}, {0, 0}, {0, 1}, {3, 9}, {8, 4}, {1, 1}, {0, 1}, {1, kNotCompared}};
+  for (const std::string kind : {"branches", "loads"}) {
+    write(trace, file(), {.overwrite = true});
+    const std::string path = "/profile/" + kind;
+    EXPECT_EQ(error_after([&](hid_t root) {
+                const hid_t dataset = H5Dopen2(root, (path + "/uniform").c_str(), H5P_DEFAULT);
+                const std::vector<std::uint64_t> both = {1, 2};
+                EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, both.data()), 0);
+                H5Dclose(dataset);
+              })
+                  .info()
+                  .what,
+              "more executions were uniform than there are");
+    EXPECT_THAT(
+        error_after([&](hid_t root) { H5Ldelete(root, (path + "/instruction").c_str(), H5P_DEFAULT); }).info().where,
+        HasSubstr(path));
+  }
+}
+
 TEST_F(HostileFileTest, FourBillionEventsInStoredChunksThatAreTooSmall) {
   const Error error = error_after([](hid_t root) {
     replace(root, "/launch/0/events/kind", H5T_STD_U8LE, {kFourBillion}, {hsize_t{1} << 26});

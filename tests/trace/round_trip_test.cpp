@@ -93,6 +93,21 @@ TEST_F(RoundTripTest, BlockCounts) {
   EXPECT_EQ(profile.header.warp_size, trace.header.warp_size);
 }
 
+TEST_F(RoundTripTest, BranchAndLoadCounts) {
+  Trace trace = random_trace({.seed = 5, .size = {3, 2, 1}});
+  trace.branch_counts = {{0, 0}, {0, 1}, {0, 3}, {1, 0}, {9, 4}, {4, 0}, {2, 0}, {1, 0}, {}};
+  write(trace, file());
+  EXPECT_EQ(difference(trace, load(file())), "");
+  trace.load_counts = {{0, 7}, {1, 1}, {0, 3}, {1, 0}, {9, 4}, {4, 3}, {2, 3}, {1, kNotCompared}, {kNotCompared, 3}};
+  write(trace, file(), {.overwrite = true});
+  EXPECT_EQ(difference(trace, load(file())), "");
+  EXPECT_EQ(read_info(file()).branch_counts, 2U);
+  EXPECT_EQ(read_info(file()).load_counts, 2U);
+  const Profile profile = load_profile(file());
+  EXPECT_EQ(bytes_of_column(profile.branch_counts.uniform), bytes_of_column(trace.branch_counts.uniform));
+  EXPECT_EQ(bytes_of_column(profile.load_counts.uniform_address), bytes_of_column(trace.load_counts.uniform_address));
+}
+
 TEST_F(RoundTripTest, TraceWithoutAnything) {
   write({}, file());
   const Trace loaded = load(file());

@@ -40,6 +40,8 @@ Trace sound_trace_with_everything() {
                          {TableRegion::Hit, 3, kNoShader, kHit, kAny, kInt, {}},
                          {TableRegion::Miss, 0, kNoShader, kNoShader, kNoShader, kNoShader, {}}};
   trace.block_counts = {{0, 0, 0, 2}, {1, 1, 3, 1}, {0, 0, 2, 0}, {0, 1, 0, 0}, {7, 0, 9, 4}, {2, 0, 9, 1}};
+  trace.branch_counts = {{0, 0}, {1, 1}, {0, 0}, {0, 1}, {6, 12}, {7, 0}, {2, 0}, {1, 0}, {}};
+  trace.load_counts = {{0, 2}, {1, 1}, {0, 0}, {0, 1}, {6, 4}, {7, 9}, {2, 3}, {kNotCompared, 3}, {2, 0}};
   launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, kNone, 0, 0, 1};
   return trace;
 }
@@ -259,6 +261,25 @@ const Broken kBroken[] = {
      "so many lanes cannot have run in so many groups (found 9 lanes in 10 groups; expected 1 to 4 lanes in each)"},
     {"BlockLanes", [](Trace& t) { t.block_counts.lanes[3] = 5; }, "/profile/blocks/groups[3]",
      "so many lanes cannot have run in so many groups (found 5 lanes in 1 groups"},
+    {"BranchColumn", [](Trace& t) { t.branch_counts.instruction.pop_back(); }, "/profile/branches/instruction",
+     "the column has another length than lanes (found 1; expected 2)"},
+    {"BranchAddresses",
+     [](Trace& t) {
+       t.branch_counts.uniform_address = {1, 0};
+     },
+     "/profile/branches/uniform_address", "the column has another length than lanes (found 2; expected 0)"},
+    {"BranchTwice", [](Trace& t) { t.branch_counts.instruction[1] = 6; }, "/profile/branches/instruction[1]",
+     "the rows do not ascend (found pipeline 0, shader 1, function 0, instruction 6"},
+    {"BranchUniform", [](Trace& t) { t.branch_counts.uniform[0] = 3; }, "/profile/branches/uniform[0]",
+     "more executions were uniform than there are (found 3; expected 2 or fewer, or 18446744073709551615"},
+    {"LoadShader", [](Trace& t) { t.load_counts.shader[1] = 6; }, "/profile/loads/shader[1]",
+     "the instruction's shader id is out of range (found 6; expected less than 6, the number of shaders)"},
+    {"LoadGroups", [](Trace& t) { t.load_counts.groups[0] = 1; }, "/profile/loads/groups[0]",
+     "so many lanes cannot have run in so many groups (found 7 lanes in 1 groups"},
+    {"LoadAddress", [](Trace& t) { t.load_counts.uniform_address[1] = 4; }, "/profile/loads/uniform_address[1]",
+     "more executions were uniform than there are (found 4; expected 3 or fewer"},
+    {"LoadAddressColumn", [](Trace& t) { t.load_counts.uniform_address.clear(); }, "/profile/loads/uniform_address",
+     "the column has another length than lanes (found 0; expected 2)"},
     {"ReportPrimitive", [](Trace& t) { events(t).primitive[2] = 1; }, "/launch/0/events/primitive[2]",
      "(found 1; expected 2, as in row 1)"},
 };

@@ -1,5 +1,7 @@
 #include "tests/trace/support.hpp"
 
+#include <tuple>
+
 #include "capture/trace/file/storage.hpp"
 
 namespace rayreplay::trace {
@@ -121,6 +123,19 @@ std::string difference(const Trace& a, const Trace& b) {
   c.columns("blocks/block", a.block_counts.block, b.block_counts.block);
   c.columns("blocks/lanes", a.block_counts.lanes, b.block_counts.lanes);
   c.columns("blocks/groups", a.block_counts.groups, b.block_counts.groups);
+  for (const auto& [kind, x, y] : {std::tuple("branches/", &a.branch_counts, &b.branch_counts),
+                                   std::tuple("loads/", &a.load_counts, &b.load_counts)}) {
+    const std::string path = kind;
+    c.columns(path + "pipeline", x->pipeline, y->pipeline);
+    c.columns(path + "shader", x->shader, y->shader);
+    c.columns(path + "function", x->function, y->function);
+    c.columns(path + "block", x->block, y->block);
+    c.columns(path + "instruction", x->instruction, y->instruction);
+    c.columns(path + "lanes", x->lanes, y->lanes);
+    c.columns(path + "groups", x->groups, y->groups);
+    c.columns(path + "uniform", x->uniform, y->uniform);
+    c.columns(path + "uniform_address", x->uniform_address, y->uniform_address);
+  }
   c.values("launches", a.launches.size(), b.launches.size());
   for (std::size_t i = 0; i < std::min(a.launches.size(), b.launches.size()); ++i) {
     compare_launches(a.launches[i], b.launches[i], c);

@@ -62,6 +62,17 @@ Table column_table(const trace::FileInfo& info) {
   return table;
 }
 
+std::string profile_text(const trace::FileInfo& info) {
+  std::string text;
+  const auto add = [&](std::uint64_t rows, const std::string& words) {
+    text += rows == 0 ? "" : (text.empty() ? "" : ", ") + words;
+  };
+  add(info.block_counts, counted(info.block_counts, "counted block"));
+  add(info.branch_counts, counted(info.branch_counts, "counted branch", "counted branches"));
+  add(info.load_counts, counted(info.load_counts, "counted load"));
+  return text.empty() ? "" : text + " (rayreplay profile)";
+}
+
 std::string info_text(const std::string& path, const trace::FileInfo& info) {
   const trace::Header& header = info.header;
   std::string text;
@@ -82,7 +93,7 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
   line("scene", fmt::format("{}, {}, {}, {}", counted(info.geometries, "geometry", "geometries"),
                             counted(info.blases, "bottom-level structure"), counted(info.instances, "instance"),
                             counted(info.primitives, "primitive")));
-  line("profile", info.block_counts == 0 ? "" : counted(info.block_counts, "counted block") + " (rayreplay profile)");
+  line("profile", profile_text(info));
   line("configuration", header.configuration);
   for (const std::string& missing : header.not_captured) {
     line("not captured", missing);
@@ -118,6 +129,8 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
             {"primitives", info.primitives}}},
           {"launches", to_json(launch_table(info))},
           {"block_counts", info.block_counts},
+          {"branch_counts", info.branch_counts},
+          {"load_counts", info.load_counts},
           {"columns", to_json(column_table(info))}};
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/capture/agreement_tables.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
@@ -22,11 +23,20 @@ struct ProfileArguments {
   bool blocks = false;
   std::string report;
   bool force = false;
+  std::string rows;
   FormatOption format;
   // of the subcommand
   std::vector<std::string> runs;
   OutputOption merged;
 };
+
+/// Input if a trace has none of the counts that are asked for.
+void require_counts(std::size_t rows, bool wanted, const char* what, const char* option, const std::string& path) {
+  if (wanted && rows == 0) {
+    throw Error(ErrorKind::Input, {fmt::format("the trace has no counts of {}", what), path, "", "/profile",
+                                   fmt::format("capture the application with --profile {}", option)});
+  }
+}
 
 int show(const ProfileArguments& options) {
   const output::Format format = options.format.format();
@@ -36,22 +46,46 @@ int show(const ProfileArguments& options) {
   }
   require_no_memory_trace(options.path);
   const trace::Profile trace = trace::load_profile(options.path);
-  if (trace.block_counts.size() == 0) {
-    throw Error(ErrorKind::Input, {"the trace has no counts of basic blocks", options.path, "", "/profile/blocks",
-                                   "capture the application with --profile blocks"});
-  }
+  const bool has_agreement = trace.branch_counts.size() + trace.load_counts.size() != 0;
+  const bool needs_blocks = options.blocks || !options.report.empty() || (options.rows.empty() && !has_agreement);
+  require_counts(trace.block_counts.size(), needs_blocks, "basic blocks", "blocks", options.path);
+  require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
+  require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
+  require_counts(trace.branch_counts.size() + trace.load_counts.size(), options.rows == "uniformity",
+                 "branches or loads", "branches,loads", options.path);
   const auto shaders =
       profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
+  const auto agreement = profile::agreement_profile(trace, options.path);
   const report::ProfileContext context{options.path, trace, shaders};
   if (!options.report.empty()) {
     report::write_profile_report(options.report, options.force, context);
   }
+  const auto uniformity = [&] { return agreement_table(trace, agreement); };
   const auto table = [&] {
-    return options.blocks ? report::profile_block_table(trace, shaders) : report::profile_shader_table(trace, shaders);
+    if (options.rows == "branches" || options.rows == "loads") {
+      const bool branches = options.rows == "branches";
+      return instruction_table(trace, branches ? agreement.branches : agreement.loads, branches);
+    }
+    if (options.blocks) {
+      return report::profile_block_table(trace, shaders);
+    }
+    return !options.rows.empty() || shaders.empty() ? uniformity() : report::profile_shader_table(trace, shaders);
   };
-  console::print(output::render(
-      {[&] { return output::to_text(table()); }, table, [&] { return report::profile_json(context, options.blocks); }},
-      format));
+  const auto text = [&] {
+    const bool both = !options.blocks && options.rows.empty() && !shaders.empty() && has_agreement;
+    return output::to_text(table()) + (both ? "\n" + output::to_text(uniformity()) : "");
+  };
+  const auto json = [&] {
+    nlohmann::ordered_json document = report::profile_json(context, options.blocks);
+    if (has_agreement) {
+      document["uniformity"] = to_json(uniformity());
+    }
+    if (options.rows == "branches" || options.rows == "loads") {
+      document[options.rows] = to_json(table());
+    }
+    return document;
+  };
+  console::print(output::render({text, table, json}, format));
   if (!options.report.empty()) {
     console::tell("report: {}/index.html", options.report);
   }
@@ -61,6 +95,7 @@ int show(const ProfileArguments& options) {
 int merge(const ProfileArguments& options) {
   for (const auto& [given, name] :
        {std::pair{!options.path.empty(), "TRACE before merge"}, std::pair{options.blocks, "--blocks"},
+        std::pair{!options.rows.empty(), "--rows"},
         std::pair{!options.report.empty(), "--report"}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"this does not go with merge", name, "", "profile merge TRACE TRACE… -o FILE",
@@ -96,6 +131,10 @@ int merge(const ProfileArguments& options) {
 void declare(CLI::App& command, ProfileArguments& options) {
   add_trace_file(command, options.path);
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
+  add_value(command, "--rows", options.rows, "NAME",
+            "Rows in place of those of shaders: branches, loads, or uniformity (their sums)", "Output")
+      ->check(CLI::IsMember({"branches", "loads", "uniformity"}))
+      ->excludes("--blocks");
   options.format.add_to(command);
   add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, data", "Report");
   add_force(command, options.force);
@@ -112,7 +151,8 @@ void declare_merge(CLI::App& command, ProfileArguments& options) {
 
 void add_profile_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand(
-      "profile", "Inside the shaders of an application captured with --profile blocks: executions of basic blocks");
+      "profile", "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform branches "
+                 "and loads");
   command->group("Traces");
   auto options = std::make_shared<ProfileArguments>();
   declare(*command, *options);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "capture/block_counts/invocation_ends.hpp"
+#include "capture/instrument/launch_levels.hpp"
+#include "capture/instrument/passes/comparison.hpp"
 #include "capture/instrument/rewriter.hpp"
 #include "capture/spirv/trace_calls.hpp"
 #include "capture/spirv/trace_sites.hpp"
@@ -119,14 +122,17 @@ void keep_ray_flags(const Place& place, Id flags);
 /// Whether the candidate of an any-hit shader is opaque to the application.
 [[nodiscard]] Id is_opaque(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
 
-// --- block_counts.cpp
+// --- counters.cpp
 
-/// Blocks of functions count their executions. A function's other passes come first: they add no blocks.
-class BlockCounters {
+/// Blocks, branches and loads of functions count their executions. A function's other passes come first: they add no
+/// blocks.
+class Counters {
  public:
-  explicit BlockCounters(Rewriter& rewriter);
-  /// Adds the counters of a function of the module, which these shaders reach.
-  void add(std::size_t function, std::span<const std::uint32_t> shaders);
+  /// `given`: the module as the application gave it, which must outlive this.
+  Counters(Rewriter& rewriter, const Module& given);
+  /// Adds the counters of a function of the module, which these shaders reach. `origins`: for each of its instructions
+  /// the one of the given function that it stands for, or was added for.
+  void add(std::size_t function, std::span<const std::uint32_t> shaders, std::span<const std::uint32_t> origins);
   /// Behind the last function.
   void finish();
   /// The constant that is the counters' address; 0: there are none.
@@ -136,14 +142,29 @@ class BlockCounters {
 
  private:
   struct Edits;
-  void call(std::vector<Instruction>& out, const CountedFunction& counted, std::size_t site,
-            std::span<const std::uint32_t> shaders);
+  void add_blocks(const spirv::Function& function, const spirv::ControlFlow& flow, CountedFunction& counted);
+  [[nodiscard]] std::vector<std::size_t> add_instructions(std::uint32_t index, const spirv::ControlFlow& flow,
+                                                          std::span<const std::uint32_t> origins,
+                                                          CountedFunction& counted);
+  [[nodiscard]] CounterSite branch_site(spirv::Place place) const;
+  [[nodiscard]] CounterSite load_site(spirv::Place place, const Instruction& load);
+  [[nodiscard]] std::vector<Instruction> with_calls(const Function& target, const spirv::ControlFlow& flow,
+                                                    const CountedFunction& counted,
+                                                    const std::vector<std::size_t>& instructions,
+                                                    std::span<const std::uint32_t> shaders);
+  void count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
+             std::span<const std::uint32_t> shaders, const Instruction& instruction);
+  [[nodiscard]] Id cell(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
+                        std::span<const std::uint32_t> shaders);
 
   Rewriter& rewriter_;
+  const Module& given_;
   spirv::WideSelectors selectors_;
   block_counts::InvocationEnds ends_;
+  std::optional<LaunchLevels> levels_;
+  std::optional<PointerDefinitions> definitions_;  ///< of the function that is being added
   Id address_ = 0;
-  Id copy_size_ = 0;  ///< a constant: counters of a copy
+  Id copy_size_ = 0;  ///< a constant: cells of a copy
 };
 
 // --- entry_probes.cpp: functions that stand before the entry points

@@ -1,51 +1,109 @@
-// Probes that count executions of a block: the first active lane of a group adds for all of them. A counter is u64
-// lanes, or u64 lanes and u64 groups. Linked like the probes of events.comp.
+// Probes that count executions: the first active lane of a group adds for all of them. A counter is some of these
+// numbers, a u64 each, in this order: lanes; groups; groups with one value in all lanes; groups with one address in all
+// lanes. `cell` is the first. Linked like the probes of events.comp.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_atomic_int64 : require
 #extension GL_KHR_shader_subgroup_ballot : require
+#extension GL_KHR_shader_subgroup_shuffle : require
 #include "capture/instrument/probes/constants.h"
 
 layout(local_size_x = 1) in;
 
 layout(constant_id = RR_CONST_WIDE) const bool kWide = false;
 
-layout(buffer_reference, buffer_reference_align = 8, std430) buffer Lanes {
-  uint64_t lanes;
-};
-layout(buffer_reference, buffer_reference_align = 16, std430) buffer Both {
-  uint64_t lanes;
-  uint64_t groups;
+layout(buffer_reference, buffer_reference_align = 8, std430) buffer Cells {
+  uint64_t number[4];
 };
 
 uint lanes_of(const uvec4 together) {
   return uint(bitCount(together.x)) + (kWide ? uint(bitCount(together.y)) : 0u);
 }
 
-void rr_count_lanes(const uint64_t counters, const uint index) {
+bool has_all(const uvec4 lanes, const uvec4 together) {
+  return lanes.x == together.x && (!kWide || lanes.y == together.y);
+}
+
+void rr_count_lanes(const uint64_t counters, const uint cell) {
   uvec4 together = subgroupBallot(true);
   if (subgroupElect()) {
-    atomicAdd(Lanes(counters + uint64_t(index) * 8ul).lanes, uint64_t(lanes_of(together)));
+    atomicAdd(Cells(counters + uint64_t(cell) * 8ul).number[0], uint64_t(lanes_of(together)));
   }
 }
 
-void rr_count_both(const uint64_t counters, const uint index) {
+void rr_count_both(const uint64_t counters, const uint cell) {
   uvec4 together = subgroupBallot(true);
   if (subgroupElect()) {
-    Both counter = Both(counters + uint64_t(index) * 16ul);
-    atomicAdd(counter.lanes, uint64_t(lanes_of(together)));
-    atomicAdd(counter.groups, 1ul);
+    Cells cells = Cells(counters + uint64_t(cell) * 8ul);
+    atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
+    atomicAdd(cells.number[1], 1ul);
   }
+}
+
+// same: this lane has the leader's value.
+void rr_count_same(const uint64_t counters, const uint cell, const bool same) {
+  uvec4 together = subgroupBallot(true);
+  uvec4 equal = subgroupBallot(same);
+  if (subgroupElect()) {
+    Cells cells = Cells(counters + uint64_t(cell) * 8ul);
+    atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
+    atomicAdd(cells.number[1], 1ul);
+    if (has_all(equal, together)) {
+      atomicAdd(cells.number[2], 1ul);
+    }
+  }
+}
+
+void rr_count_same_both(const uint64_t counters, const uint cell, const bool value, const bool address) {
+  uvec4 together = subgroupBallot(true);
+  uvec4 values = subgroupBallot(value);
+  uvec4 addresses = subgroupBallot(address);
+  if (subgroupElect()) {
+    Cells cells = Cells(counters + uint64_t(cell) * 8ul);
+    atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
+    atomicAdd(cells.number[1], 1ul);
+    if (has_all(values, together)) {
+      atomicAdd(cells.number[2], 1ul);
+    }
+    if (has_all(addresses, together)) {
+      atomicAdd(cells.number[3], 1ul);
+    }
+  }
+}
+
+// The lane that the others are compared with. It comes from the ballot, its value from a shuffle:
+// subgroupBroadcastFirst is wrong on lavapipe.
+uint rr_leader() {
+  uvec4 together = subgroupBallot(true);
+  return !kWide || together.x != 0u ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
+}
+
+bool rr_same1(const uint leader, const uint words) {
+  return subgroupShuffle(words, leader) == words;
+}
+bool rr_same2(const uint leader, const uvec2 words) {
+  return all(equal(subgroupShuffle(words, leader), words));
+}
+bool rr_same3(const uint leader, const uvec3 words) {
+  return all(equal(subgroupShuffle(words, leader), words));
+}
+bool rr_same4(const uint leader, const uvec4 words) {
+  return all(equal(subgroupShuffle(words, leader), words));
 }
 
 layout(push_constant) uniform Arguments {
   uint64_t counters;
-  uint index;
+  uint cell;
+  uvec4 words;
 } a;
 
 void main() {
-  rr_count_lanes(a.counters, a.index);
-  rr_count_both(a.counters, a.index);
+  uint leader = rr_leader();
+  rr_count_lanes(a.counters, a.cell);
+  rr_count_both(a.counters, a.cell);
+  rr_count_same(a.counters, a.cell, rr_same1(leader, a.words.x));
+  rr_count_same(a.counters, a.cell, rr_same2(leader, a.words.xy));
+  rr_count_same_both(a.counters, a.cell, rr_same3(leader, a.words.xyz), rr_same4(leader, a.words));
 }

@@ -218,7 +218,7 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   if (device.records && wanted.geometry) {
     device.geometry = geometry::Tracker::create(device);
   }
-  if (wanted.profile_blocks) {
+  if (wanted.profile_blocks || wanted.profile_branches || wanted.profile_loads) {
     device.counters = std::make_unique<CounterMemory>(device);
   }
   device.shaders = std::make_unique<Shaders>(device);

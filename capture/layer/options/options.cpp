@@ -133,10 +133,13 @@ const std::vector<Option>& option_table() {
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
-       "blocks: count how often each basic block of the shaders runs (default: nothing is counted)"},
+       "what is counted in the shaders: blocks, branches, loads, several with commas between them, or all: executions "
+       "of each basic block; of each branch and load, and in how many all lanes agreed (default: nothing is counted)"},
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
        "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
        "follow from them"},
+      {"profile_proven", "RAYREPLAY_CAPTURE_PROFILE_PROVEN", Switch, "off",
+       "on: branches and loads that are proven to be the same in the whole launch are compared like others"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
@@ -184,6 +187,47 @@ std::optional<Window> parse_window(std::string_view text) {
   }
   return Window{(*values)[0], (*values)[1], (*values)[2], (*values)[3]};
 }
+
+namespace {
+
+/// False, and nothing changed: a name is not known.
+bool read_profile(Options& options, std::string_view value) {
+  const bool all = value == "all";
+  bool blocks = all, branches = all, loads = all;
+  for (bool more = !all && !value.empty(); more;) {
+    const auto comma = value.find(',');
+    const auto name = trimmed(value.substr(0, comma));
+    if (name == "blocks") {
+      blocks = true;
+    } else if (name == "branches") {
+      branches = true;
+    } else if (name == "loads") {
+      loads = true;
+    } else {
+      return false;
+    }
+    more = comma != std::string_view::npos;
+    value.remove_prefix(more ? comma + 1 : 0);
+  }
+  options.profile_blocks = blocks;
+  options.profile_branches = branches;
+  options.profile_loads = loads;
+  return true;
+}
+
+std::string profile_text(const Options& options) {
+  std::string text;
+  for (const auto& [wanted, name] : {std::pair{options.profile_blocks, "blocks"},
+                                     {options.profile_branches, "branches"},
+                                     {options.profile_loads, "loads"}}) {
+    if (wanted) {
+      text += std::string(text.empty() ? "" : ",") + name;
+    }
+  }
+  return text;
+}
+
+}  // namespace
 
 bool set_option(Options& options, std::string_view name, std::string_view value) {
   const auto path = [&](std::string& target) {
@@ -251,12 +295,14 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
     return store(options.record, parse_switch(value));
   }
   if (name == "profile") {
-    options.profile_blocks = value == "blocks";
-    return value.empty() || options.profile_blocks;
+    return read_profile(options, value);
   }
   if (name == "block_counters") {
     options.block_counters = value == "minimal" ? BlockCounters::Minimal : BlockCounters::All;
     return value == "all" || value == "minimal";
+  }
+  if (name == "profile_proven") {
+    return store(options.profile_proven, parse_switch(value));
   }
   if (name == "log") {
     for (const auto& [text, level] :
@@ -322,8 +368,9 @@ std::string to_text(const Options& options) {
   line("swizzle_size", size);
   line("geometry", options.geometry ? "on" : "off");
   line("record", options.record ? "on" : "off");
-  line("profile", options.profile_blocks ? "blocks" : "");
+  line("profile", profile_text(options));
   line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
+  line("profile_proven", options.profile_proven ? "on" : "off");
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));
   return text;
 }

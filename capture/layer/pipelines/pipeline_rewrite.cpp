@@ -87,7 +87,7 @@ VkShaderModule PipelineRewrite::make_module(const Words& words) {
 VkShaderModule PipelineRewrite::make_counting_module(const std::shared_ptr<const instrument::Result>& twin) {
   auto counters = device_.counters->give(twin);
   if (!counters) {
-    note("the device has no memory for the counters of a shader's blocks");
+    note("the device has no memory for the counters of a shader");
     return VK_NULL_HANDLE;
   }
   auto words = twin->spirv;
@@ -158,7 +158,7 @@ bool PipelineRewrite::use(VkPipelineShaderStageCreateInfo& stage,
                           const std::shared_ptr<const instrument::Result>& twin) {
   auto found = modules_.find(twin);
   if (found == modules_.end()) {
-    auto* module = twin->counters.counters != 0 ? make_counting_module(twin) : make_module(twin->spirv);
+    auto* module = twin->counters.cells != 0 ? make_counting_module(twin) : make_module(twin->spirv);
     if (module == VK_NULL_HANDLE) {
       note("the device refuses an instrumented shader; the application's own is used");
       return false;

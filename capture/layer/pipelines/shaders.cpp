@@ -50,16 +50,16 @@ bool names_ray_tracing(std::span<const std::uint32_t> words) {
   return false;
 }
 
-/// Where the counters of a module's blocks stand.
+/// What is counted in a module.
 void spool_layout(const instrument::Result& result) {
   spool::Counters block;
   block.module = result.entry_points.front().shader;
-  block.counters = result.counters.counters;
-  block.groups = result.counters.bytes > sizeof(std::uint64_t) ? 1 : 0;
+  block.cells = result.counters.cells;
   for (const auto& counted : result.counters.functions) {
-    spool::CountedFunction function{counted.function, counted.first, counted.shaders, {}};
+    spool::CountedFunction function{counted.function, counted.first, counted.cells, counted.shaders, {}};
     for (const auto& site : counted.sites) {
-      function.sites.push_back({site.from, site.to});
+      function.sites.push_back({static_cast<spool::SiteKind>(site.kind), site.place.from, site.place.to,
+                                site.instruction, site.cell, site.cells, site.always});
     }
     block.functions.push_back(std::move(function));
   }
@@ -121,8 +121,13 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
                                               wanted.swizzle_depth};
   }
   if (device_.counters) {
-    result.count_blocks =
-        wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All : block_counts::CounterSet::Minimal;
+    if (wanted.profile_blocks) {
+      result.count_blocks = wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All
+                                                                        : block_counts::CounterSet::Minimal;
+    }
+    result.count_branches = wanted.profile_branches;
+    result.count_loads = wanted.profile_loads;
+    result.trust_analysis = !wanted.profile_proven;
     result.counter_copies = kCounterCopies;
   }
   return result;
@@ -206,7 +211,7 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
     }
     spool_block(block);
   }
-  if (result.counters.counters != 0) {
+  if (result.counters.cells != 0) {
     spool_layout(result);
   }
   if (result.status == instrument::Status::Refused) {

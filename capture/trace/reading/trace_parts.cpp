@@ -77,30 +77,61 @@ std::vector<Shader> assemble_shaders(const SourceFile& file, const ShaderNumbers
   return shaders;
 }
 
-std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts) {
+namespace {
+
+/// Plans the columns of the group /profile/`kind`, if it is there: `add` gets what adds a column, and what tells
+/// whether there is one. Returns the rows.
+template <class Add>
+std::uint64_t plan_profile(ColumnLoader& loader, const char* kind, const Add& add) {
   const SourceFile& file = loader.file();
   if (!file.has(file.root(), "profile", "/profile")) {
     return 0;
   }
   const Handle profile = file.group(file.root(), "profile", "/profile");
-  const std::string path = "/profile/blocks";
-  if (!file.has(profile.get(), "blocks", path)) {
+  const std::string path = fmt::format("/profile/{}", kind);
+  if (!file.has(profile.get(), kind, path)) {
     return 0;
   }
-  const Handle group = file.group(profile.get(), "blocks", path);
+  const Handle group = file.group(profile.get(), kind, path);
   std::optional<std::uint64_t> rows;
-  const auto add = [&]<class T>(const char* name, Column<T>& column) {
+  const auto add_column = [&]<class T>(const char* name, Column<T>& column) {
     rows = loader.column(group.get(), path, column_spec<T>(name, Elision::Forbidden), column, rows);
   };
-  add("pipeline", counts.pipeline);
-  add("shader", counts.shader);
-  add("function", counts.function);
-  add("block", counts.block);
-  add("lanes", counts.lanes);
-  if (file.has(group.get(), "groups", path + "/groups")) {
-    add("groups", counts.groups);
-  }
+  const auto has = [&](const char* name) { return file.has(group.get(), name, path + "/" + name); };
+  add(add_column, has);
   return *rows;
+}
+
+}  // namespace
+
+std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts) {
+  return plan_profile(loader, "blocks", [&](const auto& add, const auto& has) {
+    add("pipeline", counts.pipeline);
+    add("shader", counts.shader);
+    add("function", counts.function);
+    add("block", counts.block);
+    add("lanes", counts.lanes);
+    if (has("groups")) {
+      add("groups", counts.groups);
+    }
+  });
+}
+
+std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bool addresses,
+                                      InstructionCounts& counts) {
+  return plan_profile(loader, kind, [&](const auto& add, const auto&) {
+    add("pipeline", counts.pipeline);
+    add("shader", counts.shader);
+    add("function", counts.function);
+    add("block", counts.block);
+    add("instruction", counts.instruction);
+    add("lanes", counts.lanes);
+    add("groups", counts.groups);
+    add("uniform", counts.uniform);
+    if (addresses) {
+      add("uniform_address", counts.uniform_address);
+    }
+  });
 }
 
 void plan_scene(ColumnLoader& loader, SceneNumbers& numbers) {

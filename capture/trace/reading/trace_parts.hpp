@@ -46,6 +46,10 @@ void plan_scene(ColumnLoader& loader, SceneNumbers& numbers);
 /// The columns go straight into `counts`; none without the group /profile/blocks. Returns the rows.
 std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts);
 
+/// The same of the group /profile/`kind`; `addresses`: it has a column of them.
+std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bool addresses,
+                                      InstructionCounts& counts);
+
 /// What a launch claims, before its columns are loaded.
 struct LaunchShape {
   LaunchSize size;

@@ -9,8 +9,6 @@
 namespace rayreplay::trace {
 namespace {
 
-constexpr std::uint32_t kGreatestWarp = 64;
-
 /// Whether all columns have the rows of `lanes`; `groups` may have none.
 bool check_lengths(const BlockCounts& counts, FaultList& faults) {
   const std::size_t rows = counts.size();
@@ -32,11 +30,20 @@ bool check_lengths(const BlockCounts& counts, FaultList& faults) {
 
 }  // namespace
 
+void check_groups(const std::string& path, std::size_t row, std::uint64_t lanes, std::uint64_t groups,
+                  std::uint32_t warp_size, FaultList& faults) {
+  constexpr std::uint32_t kGreatestWarp = 64;
+  const std::uint64_t most = warp_size == 0 ? kGreatestWarp : warp_size;
+  if (groups > lanes || lanes / most + (lanes % most != 0 ? 1 : 0) > groups) {
+    faults.add_row(path + "/groups", row, "so many lanes cannot have run in so many groups",
+                   fmt::format("{} lanes in {} groups", lanes, groups), fmt::format("1 to {} lanes in each", most));
+  }
+}
+
 void check_block_counts(const BlockCounts& counts, std::size_t shaders, std::uint32_t warp_size, FaultList& faults) {
   if (!check_lengths(counts, faults)) {
     return;
   }
-  const std::uint64_t most = warp_size == 0 ? kGreatestWarp : warp_size;
   const auto place = [&](std::size_t row) {
     return std::tuple(counts.pipeline[row], counts.shader[row], counts.function[row], counts.block[row]);
   };
@@ -51,14 +58,8 @@ void check_block_counts(const BlockCounts& counts, std::size_t shaders, std::uin
                                  counts.shader[row], counts.function[row], counts.block[row]),
                      "each block once, by pipeline, shader, function and block");
     }
-    if (counts.groups.empty()) {
-      continue;
-    }
-    const std::uint64_t lanes = counts.lanes[row];
-    const std::uint64_t groups = counts.groups[row];
-    if (groups > lanes || lanes / most + (lanes % most != 0 ? 1 : 0) > groups) {
-      faults.add_row("/profile/blocks/groups", row, "so many lanes cannot have run in so many groups",
-                     fmt::format("{} lanes in {} groups", lanes, groups), fmt::format("1 to {} lanes in each", most));
+    if (!counts.groups.empty()) {
+      check_groups("/profile/blocks", row, counts.lanes[row], counts.groups[row], warp_size, faults);
     }
   }
 }

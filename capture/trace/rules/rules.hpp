@@ -42,6 +42,12 @@ void check_header(const Header& header, FaultList& faults);
 void check_shaders(const std::vector<Shader>& shaders, FaultList& faults);
 /// `warp_size` 0: not known.
 void check_block_counts(const BlockCounts& counts, std::size_t shaders, std::uint32_t warp_size, FaultList& faults);
+/// `kind`: "branches" or "loads"; `addresses`: loads have a column of them.
+void check_instruction_counts(const InstructionCounts& counts, const char* kind, bool addresses, std::size_t shaders,
+                              std::uint32_t warp_size, FaultList& faults);
+/// A row of counts below `path`: groups of 1 to `warp_size` lanes.
+void check_groups(const std::string& path, std::size_t row, std::uint64_t lanes, std::uint64_t groups,
+                  std::uint32_t warp_size, FaultList& faults);
 void check_scene(const Scene& scene, FaultList& faults);
 /// The parts of a launch that are not events: size, lengths of columns, offsets, warps and lanes, groups. Returns false
 /// if the offsets or lengths are so broken that rays and events cannot be looked at.

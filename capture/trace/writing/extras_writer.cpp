@@ -34,8 +34,19 @@ void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tla
   table.finish();
 }
 
+namespace {
+
+hdf5::Handle profile_group(hid_t root) {
+  if (H5Lexists(root, "profile", H5P_DEFAULT) > 0) {
+    return hdf5::Handle(H5Gopen2(root, "profile", H5P_DEFAULT));
+  }
+  return hdf5::create_group(root, "profile", "/profile");
+}
+
+}  // namespace
+
 void write_block_counts(hid_t root, const BlockCounts& counts, ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
-  const hdf5::Handle profile = hdf5::create_group(root, "profile", "/profile");
+  const hdf5::Handle profile = profile_group(root);
   Table table(profile.get(), "blocks", "/profile/blocks", pipeline, chunk_rows);
   const std::uint64_t rows = counts.size();
   table.rows<std::uint32_t>("pipeline", 1, counts.pipeline.data(), rows);
@@ -45,6 +56,25 @@ void write_block_counts(hid_t root, const BlockCounts& counts, ChunkPipeline& pi
   table.rows<std::uint64_t>("lanes", 1, counts.lanes.data(), rows);
   if (!counts.groups.empty()) {
     table.rows<std::uint64_t>("groups", 1, counts.groups.data(), rows);
+  }
+  table.finish();
+}
+
+void write_instruction_counts(hid_t root, const char* kind, const InstructionCounts& counts, ChunkPipeline& pipeline,
+                              std::uint64_t chunk_rows) {
+  const hdf5::Handle profile = profile_group(root);
+  Table table(profile.get(), kind, std::string("/profile/") + kind, pipeline, chunk_rows);
+  const std::uint64_t rows = counts.size();
+  table.rows<std::uint32_t>("pipeline", 1, counts.pipeline.data(), rows);
+  table.rows<std::uint16_t>("shader", 1, counts.shader.data(), rows);
+  table.rows<std::uint32_t>("function", 1, counts.function.data(), rows);
+  table.rows<std::uint32_t>("block", 1, counts.block.data(), rows);
+  table.rows<std::uint32_t>("instruction", 1, counts.instruction.data(), rows);
+  table.rows<std::uint64_t>("lanes", 1, counts.lanes.data(), rows);
+  table.rows<std::uint64_t>("groups", 1, counts.groups.data(), rows);
+  table.rows<std::uint64_t>("uniform", 1, counts.uniform.data(), rows);
+  if (!counts.uniform_address.empty()) {
+    table.rows<std::uint64_t>("uniform_address", 1, counts.uniform_address.data(), rows);
   }
   table.finish();
 }

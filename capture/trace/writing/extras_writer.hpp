@@ -15,7 +15,9 @@ namespace rayreplay::trace {
 void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tlas, const LaunchExtras& extras,
                          ChunkPipeline& pipeline, std::uint64_t chunk_rows);
 
-/// The group /profile.
+/// Groups below /profile. `kind`: "branches" or "loads".
 void write_block_counts(hid_t root, const BlockCounts& counts, ChunkPipeline& pipeline, std::uint64_t chunk_rows);
+void write_instruction_counts(hid_t root, const char* kind, const InstructionCounts& counts, ChunkPipeline& pipeline,
+                              std::uint64_t chunk_rows);
 
 }  // namespace rayreplay::trace

@@ -129,6 +129,27 @@ std::vector<NamedOptions> option_sets() {
     o.counter_copies = 16;
     o.count_blocks = block_counts::CounterSet::All;
   });
+  const auto count_everything = [](instrument::Options& o) {
+    o.count_blocks = block_counts::CounterSet::All;
+    o.count_branches = o.count_loads = true;
+  };
+  add("count_branches", [](instrument::Options& o) { o.count_branches = true; });
+  add("count_loads", [](instrument::Options& o) { o.count_loads = true; });
+  add("count_blocks_branches_and_loads", count_everything);
+  add("count_everything_in_copies_and_everything_else", [&](instrument::Options& o) {
+    all(o);
+    count_everything(o);
+    o.counter_copies = 8;
+  });
+  add("count_without_analysis", [&](instrument::Options& o) {
+    o.record = false;
+    count_everything(o);
+    o.trust_analysis = false;
+  });
+  add("count_minimal_blocks_and_branches", [&](instrument::Options& o) {
+    count_everything(o);
+    o.count_blocks = block_counts::CounterSet::Minimal;
+  });
   add("count_minimal_without_records", [](instrument::Options& o) {
     o.record = false;
     o.count_blocks = block_counts::CounterSet::Minimal;

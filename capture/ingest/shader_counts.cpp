@@ -1,0 +1,401 @@
+#include "capture/ingest/shader_counts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/count_text.hpp"
+#include "capture/block_counts/derived_counts.hpp"
+#include "capture/block_counts/invocation_ends.hpp"
+
+namespace rayreplay::ingest {
+namespace {
+
+using block_counts::CounterSite;
+using block_counts::Node;
+
+constexpr std::uint64_t kMostLanes = 64;
+
+/// Bits of a site's cells.
+constexpr unsigned kLanes = 1, kGroups = 2, kUniform = 4, kUniformAddress = 8;
+
+/// A module and what is asked about its functions.
+struct CountedModule {
+  explicit CountedModule(spirv::Module parsed) : module(std::move(parsed)), selectors(module), ends(module) {}
+
+  spirv::Module module;
+  spirv::WideSelectors selectors;
+  block_counts::InvocationEnds ends;
+};
+
+struct Sums {
+  std::vector<std::uint64_t> cells;
+  bool overflow = false;
+};
+
+struct BlockRow {
+  std::uint32_t pipeline = 0;
+  std::uint16_t shader = 0;
+  std::uint32_t function = 0, block = 0;
+  std::uint64_t lanes = 0, groups = 0;
+
+  bool operator<(const BlockRow& other) const {
+    return std::tie(pipeline, shader, function, block) <
+           std::tie(other.pipeline, other.shader, other.function, other.block);
+  }
+};
+
+struct InstructionRow {
+  std::uint32_t pipeline = 0;
+  std::uint16_t shader = 0;
+  std::uint32_t function = 0, block = 0, instruction = 0;
+  std::uint64_t lanes = 0, groups = 0, uniform = trace::kNotCompared, uniform_address = trace::kNotCompared;
+
+  [[nodiscard]] auto place() const {
+    return std::tie(pipeline, shader, function, instruction);
+  }
+  bool operator<(const InstructionRow& other) const {
+    return place() < other.place();
+  }
+};
+
+struct Rows {
+  std::vector<BlockRow> blocks;
+  std::vector<InstructionRow> branches, loads;
+};
+
+trace::InstructionCounts columns_of(std::vector<InstructionRow>& rows, bool addresses) {
+  std::sort(rows.begin(), rows.end());
+  trace::InstructionCounts result;
+  for (const InstructionRow& row : rows) {
+    result.pipeline.push_back(row.pipeline);
+    result.shader.push_back(row.shader);
+    result.function.push_back(row.function);
+    result.block.push_back(row.block);
+    result.instruction.push_back(row.instruction);
+    result.lanes.push_back(row.lanes);
+    result.groups.push_back(row.groups);
+    result.uniform.push_back(row.uniform);
+    if (addresses) {
+      result.uniform_address.push_back(row.uniform_address);
+    }
+  }
+  return result;
+}
+
+class Reader {
+ public:
+  Reader(const SpoolContents& contents, const spool::Device& device, std::vector<std::string>& remarks)
+      : contents_(contents), remarks_(remarks), most_lanes_(device.subgroup_size) {
+    if (most_lanes_ == 0 || most_lanes_ > kMostLanes) {
+      most_lanes_ = kMostLanes;
+    }
+    for (const spool::Counts& counts : contents.counts) {
+      if (counts.device == device.device) {
+        add(counts);
+      }
+    }
+  }
+
+  [[nodiscard]] ShaderCounts finish() {
+    for (const auto& [key, sums] : sums_) {
+      resolve(key.first, key.second, sums);
+    }
+    std::sort(rows_.blocks.begin(), rows_.blocks.end());
+    ShaderCounts result;
+    for (const BlockRow& row : rows_.blocks) {
+      result.blocks.pipeline.push_back(row.pipeline);
+      result.blocks.shader.push_back(row.shader);
+      result.blocks.function.push_back(row.function);
+      result.blocks.block.push_back(row.block);
+      result.blocks.lanes.push_back(row.lanes);
+      if (has_groups_) {
+        result.blocks.groups.push_back(row.groups);
+      }
+    }
+    result.branches = columns_of(rows_.branches, false);
+    result.loads = columns_of(rows_.loads, true);
+    return result;
+  }
+
+ private:
+  void add(const spool::Counts& counts) {
+    const auto layout = contents_.counters.find(counts.module);
+    const std::size_t wanted = layout == contents_.counters.end() ? 0 : layout->second.cells;
+    if (wanted == 0 || counts.cells.size() != wanted) {
+      remarks_.push_back(fmt::format("launch {}: the module of shader {} is not counted: {}", counts.launch,
+                                     counts.module,
+                                     wanted == 0 ? "where its counters stand is not in the spool"
+                                                 : fmt::format("{} counts, {} expected", counts.cells.size(), wanted)));
+      return;
+    }
+    Sums& sums = sums_[{counts.pipeline, counts.module}];
+    sums.cells.resize(wanted);
+    for (std::size_t i = 0; i < wanted; ++i) {
+      sums.cells[i] += counts.cells[i];
+      sums.overflow = sums.overflow || sums.cells[i] < counts.cells[i];
+    }
+  }
+
+  /// Null, with a remark, where the module is not there or no module.
+  const CountedModule* module_of(std::uint16_t shader) {
+    const auto [known, fresh] = modules_.try_emplace(shader);
+    if (fresh) {
+      const auto source = contents_.shaders.find(shader);
+      std::string reason = "it is not in the spool";
+      if (source != contents_.shaders.end()) {
+        if (auto module = spirv::parse(source->second.spirv, reason)) {
+          known->second = std::make_unique<CountedModule>(std::move(*module));
+        }
+      }
+      if (!known->second) {
+        remarks_.push_back(fmt::format("the module of shader {} is not counted: {}", shader, reason));
+      }
+    }
+    return known->second.get();
+  }
+
+  void resolve(std::uint32_t pipeline, std::uint16_t first_shader, const Sums& sums) {
+    const CountedModule* module = module_of(first_shader);
+    if (module == nullptr) {
+      return;
+    }
+    const auto left_out = [&](const std::string& what, const std::string& why) {
+      remarks_.push_back(fmt::format("{} in pipeline {} is not counted: {}", what, pipeline, why));
+    };
+    if (sums.overflow) {
+      left_out(fmt::format("the module of shader {}", first_shader), "a count has more than 64 bits");
+      return;
+    }
+    std::set<std::uint32_t> functions;
+    for (const spool::CountedFunction& counted : contents_.counters.at(first_shader).functions) {
+      const std::string what = fmt::format("function {} of the module of shader {}", counted.function, first_shader);
+      if (!functions.insert(counted.function).second) {
+        left_out(what, "it is there twice");
+      } else if (std::string why = resolve(pipeline, *module, counted, sums); !why.empty()) {
+        left_out(what, why);
+      }
+    }
+  }
+
+  /// Empty, or why a function's counts are left out.
+  std::string resolve(std::uint32_t pipeline, const CountedModule& module, const spool::CountedFunction& counted,
+                      const Sums& sums) {
+    if (counted.function >= module.module.functions.size()) {
+      return fmt::format("the module has {} functions", module.module.functions.size());
+    }
+    const auto& shaders = counted.shaders;
+    const bool known = !shaders.empty() &&
+                       std::adjacent_find(shaders.begin(), shaders.end(), std::greater_equal<>()) == shaders.end() &&
+                       std::all_of(shaders.begin(), shaders.end(),
+                                   [&](std::uint16_t shader) { return contents_.shaders.contains(shader); });
+    if (!known) {
+      return "its shaders are not in the spool, or not in order";
+    }
+    const std::uint64_t slots = shaders.back() - shaders.front() + 1U;
+    const std::uint64_t end = counted.first + slots * counted.cells;
+    if (end > sums.cells.size()) {
+      return fmt::format("its last count would be number {} of {}", end, sums.cells.size());
+    }
+    const spirv::Function& function = module.module.functions[counted.function];
+    std::string reason;
+    const auto flow = spirv::control_flow(function, module.selectors, reason);
+    if (!flow) {
+      return reason;
+    }
+    if (std::string why = site_fault(counted, *flow); !why.empty()) {
+      return why;
+    }
+    const std::vector<bool> may_end = module.ends.blocks_of(function, *flow);
+    Rows rows;
+    for (const std::uint16_t shader : shaders) {
+      if (!is_in(pipeline, shader)) {
+        continue;
+      }
+      const std::size_t first = counted.first + std::size_t{counted.cells} * (shader - shaders.front() + 0U);
+      const Counted of{pipeline, shader, counted, *flow, {sums.cells.data() + first, counted.cells}};
+      std::string why = add_blocks(of, may_end, rows);
+      why = why.empty() ? add_instructions(of, rows) : why;
+      if (!why.empty()) {
+        return fmt::format("in shader {}: {}", shader, why);
+      }
+    }
+    const auto append = [](auto& to, const auto& more) { to.insert(to.end(), more.begin(), more.end()); };
+    append(rows_.blocks, rows.blocks);
+    append(rows_.branches, rows.branches);
+    append(rows_.loads, rows.loads);
+    return {};
+  }
+
+  /// A function's counts for one shader.
+  struct Counted {
+    std::uint32_t pipeline;
+    std::uint16_t shader;
+    const spool::CountedFunction& function;
+    const spirv::ControlFlow& flow;
+    std::span<const std::uint64_t> cells;
+
+    /// The number of a site that has it.
+    [[nodiscard]] std::uint64_t number(const spool::CounterSite& site, unsigned bit) const {
+      return cells[site.cell + static_cast<unsigned>(std::popcount(site.cells & (bit - 1U)))];
+    }
+  };
+
+  /// Empty, or what a function's sites cannot be.
+  static std::string site_fault(const spool::CountedFunction& counted, const spirv::ControlFlow& flow) {
+    bool groups = true;  // of every block
+    std::size_t blocks = 0;
+    std::set<std::uint32_t> instructions;
+    for (const spool::CounterSite& site : counted.sites) {
+      const std::uint64_t end = std::uint64_t{site.cell} + static_cast<unsigned>(std::popcount(site.cells));
+      const unsigned cells = site.cells, always = site.always;
+      const bool is_block = site.kind == spool::SiteKind::Block;
+      groups = groups && (!is_block || (cells & kGroups) != 0);
+      blocks += is_block ? 1U : 0U;
+      if (is_block ? cells != kLanes && cells != (kLanes | kGroups)
+                   : cells != 0 &&
+                         ((cells & (kLanes | kGroups)) != (kLanes | kGroups) || cells > 15 || (cells & always) != 0)) {
+        return fmt::format("a site has the numbers {}", cells);
+      }
+      if (end > counted.cells) {
+        return fmt::format("a site's last count would be number {} of {}", end, counted.cells);
+      }
+      if (is_block) {
+        continue;
+      }
+      if (site.to >= flow.blocks.size() || site.instruction < flow.blocks[site.to].first ||
+          site.instruction > flow.blocks[site.to].last) {
+        return fmt::format("block {} has no instruction {}", site.to, site.instruction);
+      }
+      if (!instructions.insert(site.instruction).second) {
+        return fmt::format("instruction {} is there twice", site.instruction);
+      }
+      if (cells == 0 && (!groups || blocks == 0)) {
+        return fmt::format("instruction {} has no counter, and its block has none", site.instruction);
+      }
+    }
+    return {};
+  }
+
+  /// Rows of the function's blocks, if they are counted; empty, or why there are none.
+  std::string add_blocks(const Counted& of, const std::vector<bool>& may_end, Rows& rows) {
+    std::vector<CounterSite> sites;
+    std::vector<std::uint64_t> lanes;
+    for (const spool::CounterSite& site : of.function.sites) {
+      if (site.kind == spool::SiteKind::Block) {
+        sites.push_back({site.from, site.to});
+        lanes.push_back(of.number(site, kLanes));
+      }
+    }
+    if (sites.empty()) {
+      return {};
+    }
+    const auto derived = block_counts::derive_counts(of.flow, may_end, sites, lanes);
+    if (!derived.fault.empty()) {
+      return "they contradict each other: " + derived.fault;
+    }
+    const std::size_t begin = rows.blocks.size();
+    for (Node b = 0; b < of.flow.blocks.size(); ++b) {
+      rows.blocks.push_back({of.pipeline, of.shader, of.function.function, b, derived.blocks[b], 0});
+    }
+    bool groups = true;
+    for (const spool::CounterSite& site : of.function.sites) {
+      if (site.kind != spool::SiteKind::Block) {
+        continue;
+      }
+      if ((site.cells & kGroups) == 0) {
+        groups = false;
+      } else if (site.from != spool::kNone) {
+        return "groups of lanes cannot be counted on an edge";
+      } else {
+        rows.blocks[begin + site.to].groups = of.number(site, kGroups);
+      }
+    }
+    has_groups_ = has_groups_ && groups;
+    for (std::size_t r = begin; r < rows.blocks.size() && groups; ++r) {
+      const BlockRow& row = rows.blocks[r];
+      if (std::string why = group_fault("block", row.block, row.lanes, row.groups); !why.empty()) {
+        return why;
+      }
+    }
+    return {};
+  }
+
+  /// Rows of its branches and loads, behind those of the blocks; empty, or why there are none.
+  std::string add_instructions(const Counted& of, Rows& rows) const {
+    const std::size_t first_block = rows.blocks.size() - (rows.blocks.empty() ? 0 : of.flow.blocks.size());
+    for (const spool::CounterSite& site : of.function.sites) {
+      if (site.kind == spool::SiteKind::Block) {
+        continue;
+      }
+      InstructionRow row{of.pipeline, of.shader, of.function.function, site.to, site.instruction};
+      if (site.cells == 0) {
+        row.lanes = rows.blocks[first_block + site.to].lanes;
+        row.groups = rows.blocks[first_block + site.to].groups;
+      } else {
+        row.lanes = of.number(site, kLanes);
+        row.groups = of.number(site, kGroups);
+      }
+      const auto uniform = [&](unsigned bit) {
+        return (site.always & bit) != 0  ? row.groups
+               : (site.cells & bit) != 0 ? of.number(site, bit)
+                                         : trace::kNotCompared;
+      };
+      row.uniform = uniform(kUniform);
+      row.uniform_address = uniform(kUniformAddress);
+      if (std::string why = group_fault("instruction", row.instruction, row.lanes, row.groups); !why.empty()) {
+        return why;
+      }
+      for (const std::uint64_t uniform_groups : {row.uniform, row.uniform_address}) {
+        if (uniform_groups != trace::kNotCompared && uniform_groups > row.groups) {
+          return fmt::format("instruction {} would have been uniform in {} of {}", row.instruction, uniform_groups,
+                             counted(row.groups, "group"));
+        }
+      }
+      (site.kind == spool::SiteKind::Branch ? rows.branches : rows.loads).push_back(row);
+    }
+    return {};
+  }
+
+  /// Empty, or why so many groups cannot have so many lanes.
+  [[nodiscard]] std::string group_fault(const char* kind, std::uint32_t number, std::uint64_t lanes,
+                                        std::uint64_t groups) const {
+    if (groups > lanes || lanes / most_lanes_ + (lanes % most_lanes_ != 0 ? 1 : 0) > groups) {
+      return fmt::format("{} {} would have run with {} in {}", kind, number, counted(lanes, "lane"),
+                         counted(groups, "group"));
+    }
+    return {};
+  }
+
+  /// Whether a pipeline has the shader; true for one that is not known.
+  [[nodiscard]] bool is_in(std::uint32_t pipeline, std::uint16_t shader) const {
+    const auto known = contents_.pipelines.find(pipeline);
+    return known == contents_.pipelines.end() ||
+           std::any_of(known->second.groups.begin(), known->second.groups.end(), [&](const spool::Group& group) {
+             return group.general == shader || group.closest_hit == shader || group.any_hit == shader ||
+                    group.intersection == shader;
+           });
+  }
+
+  const SpoolContents& contents_;
+  std::vector<std::string>& remarks_;
+  std::uint64_t most_lanes_;
+  std::map<std::pair<std::uint32_t, std::uint16_t>, Sums> sums_;  ///< by pipeline and module
+  std::map<std::uint16_t, std::unique_ptr<CountedModule>> modules_;
+  Rows rows_;
+  bool has_groups_ = true;  ///< all counted blocks have groups
+};
+
+}  // namespace
+
+ShaderCounts read_shader_counts(const SpoolContents& contents, const spool::Device& device,
+                                std::vector<std::string>& remarks) {
+  return Reader(contents, device, remarks).finish();
+}
+
+}  // namespace rayreplay::ingest

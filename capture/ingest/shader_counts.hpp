@@ -1,0 +1,25 @@
+// The counts of basic blocks, branches and loads, from the counters of a spool. Internal to this room.
+//
+// Contract: the launches' counts are summed by pipeline and module; every block's count is derived from the counters,
+// with a check of the flow (derived_counts.hpp). Contradictions are left out, with a line in `remarks`: counts
+// that do not fit their counters, functions whose flow is not conserved, groups that cannot have so many lanes,
+// instructions that are not in their block, more uniform executions than executions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "capture/ingest/spool_contents.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::ingest {
+
+struct ShaderCounts {
+  trace::BlockCounts blocks;
+  trace::InstructionCounts branches, loads;
+};
+
+[[nodiscard]] ShaderCounts read_shader_counts(const SpoolContents& contents, const spool::Device& device,
+                                              std::vector<std::string>& remarks);
+
+}  // namespace rayreplay::ingest

@@ -1,0 +1,59 @@
+// What the counters of an instrumented module count, and where they stand.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "capture/block_counts/counter_plan.hpp"
+
+namespace rayreplay::instrument {
+
+enum class SiteKind : std::uint8_t { Block = 0, Branch, Load };
+
+/// The numbers that a site may have, a cell of u64 each, in this order.
+enum Cell : std::uint8_t {
+  kLanes = 1,
+  kGroups = 2,
+  kUniform = 4,         ///< groups whose lanes all had one condition, selector or value
+  kUniformAddress = 8,  ///< groups whose lanes all had one address
+};
+inline constexpr std::uint8_t kCells = 4;
+
+/// A place whose executions are counted.
+struct CounterSite {
+  SiteKind kind = SiteKind::Block;
+  /// Block: the executions of block `to`; with `from` those of the edge between them. Others: `to` has the instruction.
+  block_counts::CounterSite place;
+  std::uint32_t instruction = 0;  ///< Branch, Load: its place in the application's function
+  std::uint32_t cell = 0;         ///< of its first, among its function's
+  std::uint8_t cells = 0;         ///< a set of Cell; 0: its executions are those of its block
+  std::uint8_t always = 0;        ///< of kUniform and kUniformAddress: proven, so not compared
+  bool operator==(const CounterSite&) const = default;
+};
+
+/// A function with counters. The cells of a site begin, for a shader, at first + site.cell + (shader − shaders[0]) ·
+/// cells.
+struct CountedFunction {
+  std::uint32_t function = 0;          ///< its place among the module's functions
+  std::uint32_t first = 0;             ///< cell
+  std::uint32_t cells = 0;             ///< for each shader
+  std::vector<std::uint16_t> shaders;  ///< that reach it, ascending
+  std::vector<CounterSite> sites;
+};
+
+/// The counters of a module: `copies` arrays of u64 cells, one behind the other, 8-byte aligned, whose device address
+/// the code that loads the module writes into its words. A count is the sum over the copies.
+struct CounterLayout {
+  std::uint32_t cells = 0;  ///< of a copy
+  std::uint32_t copies = 1;
+  std::size_t address_word = 0;  ///< in Result::spirv: the address's low word, then the high one
+  std::vector<CountedFunction> functions;
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    return std::uint64_t{cells} * copies * sizeof(std::uint64_t);
+  }
+};
+
+}  // namespace rayreplay::instrument

@@ -1,0 +1,46 @@
+// Comparison of a value in all lanes of a group, bit by bit: whether each lane has what the leading lane has.
+//
+// Floats are compared as words: NaNs of the same bits are equal, zeros of different signs are not. Composites are
+// compared by their members. Floats of 16 bits are widened first, so their NaNs may compare as equal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "capture/instrument/rewriter.hpp"
+
+namespace rayreplay::instrument {
+
+/// Larger values are not compared.
+inline constexpr std::uint32_t kMostComparedWords = 64;
+
+/// A load of a buffer, push constant, shader record or physical address, or a read or sample of an image.
+[[nodiscard]] bool is_counted_load(const Rewriter& rewriter, const Instruction& instruction);
+
+/// Definitions of a function's pointers and images. The function must stay as it is while they are in use.
+class PointerDefinitions {
+ public:
+  explicit PointerDefinitions(const spirv::Function& function);
+  /// Null: it is defined outside the function.
+  [[nodiscard]] const Instruction* find(Id id) const {
+    const auto found = definitions_.find(id);
+    return found == definitions_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<Id, const Instruction*> definitions_;
+};
+
+/// The values that choose a load's address: a physical pointer, or the indices that are not constant and, of images,
+/// the coordinates and the operands that follow them. Empty: only constants do. Without a result, `why` says so.
+[[nodiscard]] std::optional<std::vector<Id>> address_of(const Rewriter& rewriter, const PointerDefinitions& definitions,
+                                                        const Instruction& load, std::string& why);
+
+/// Whether values of a type can be compared.
+[[nodiscard]] bool is_comparable(const Rewriter& rewriter, Id type);
+
+/// A truth value of each lane: it has the leader's values. `values`: one or more, of comparable types.
+[[nodiscard]] Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values);
+
+}  // namespace rayreplay::instrument

@@ -1,0 +1,405 @@
+// Calls of the counting probes: at the start of a counted block, behind its phis and variables; at the end of a block
+// whose only edge is counted; in a new block on any other counted edge; before a counted branch and behind a counted
+// load. Compilers of shaders leave loop headers without calls, and drivers need not know others: the code of a counted
+// header moves into a new block behind it, where the function stays structured.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "capture/block_counts/edge_split.hpp"
+#include "capture/instrument/passes/passes.hpp"
+#include "capture/instrument/probe_libraries.hpp"
+#include "capture/spirv/instruction_class.hpp"
+
+namespace rayreplay::instrument {
+
+using block_counts::CounterSet;
+using spirv::kNoNode;
+using spirv::Node;
+using spv::Op;
+
+namespace {
+
+/// 64 MiB.
+constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 23;
+
+bool copies_memory(const Rewriter& rewriter, const Instruction& i) {
+  // As a load of the source would be.
+  return (i.is(Op::OpCopyMemory) || i.is(Op::OpCopyMemorySized)) &&
+         is_counted_load(rewriter, Instruction(Op::OpLoad, {0, 0, i[2]}));
+}
+
+void redirect(Instruction& branch, std::size_t literal_words, Id from, Id to) {
+  const bool is_switch = branch.is(Op::OpSwitch);
+  const std::size_t step = is_switch ? literal_words + 1 : 1;
+  for (std::size_t i = 2; i < branch.size() && (is_switch || i < 4); i += step) {
+    if (branch[i] == from) {
+      branch.set(i, to);
+    }
+  }
+}
+
+}  // namespace
+
+/// Changes to a function's blocks.
+struct Counters::Edits {
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  struct Split {
+    Node to = 0;
+    Id label = 0;  ///< of the new block
+    std::size_t site = 0;
+  };
+  struct OfBlock {
+    std::size_t at_start = kNone, at_end = kNone;  ///< sites
+    std::size_t branch = kNone;                    ///< site
+    bool loads = false;                            ///< with a counter
+    std::vector<Split> splits;                     ///< of edges from here
+    Id code = 0;                                   ///< loop headers: the new block that their code moves to; 0: none
+  };
+
+  /// `instructions`: by site, of those that are no blocks.
+  Edits(const spirv::ControlFlow& flow, const std::vector<CounterSite>& sites,
+        const std::vector<std::size_t>& instructions, Linker& linker)
+      : blocks(flow.blocks.size()) {
+    for (std::size_t s = 0; s < sites.size(); ++s) {
+      const block_counts::CounterSite& place = sites[s].place;
+      if (sites[s].kind != SiteKind::Block) {
+        if (sites[s].cells != 0 && sites[s].kind == SiteKind::Branch) {
+          blocks[place.to].branch = s;
+        } else if (sites[s].cells != 0) {
+          blocks[place.to].loads = true;
+          loads[instructions[s]] = s;
+        }
+      } else if (place.from == kNoNode) {
+        blocks[place.to].at_start = s;
+      } else if (flow.graph.successors[place.from].size() == 1) {
+        blocks[place.from].at_end = s;
+      } else {
+        const Id label = linker.fresh();
+        blocks[place.from].splits.push_back({place.to, label, s});
+        parents[{flow.blocks[place.to].label, flow.blocks[place.from].label}] = label;
+      }
+    }
+    for (Node b = 0; b < blocks.size(); ++b) {
+      OfBlock& edit = blocks[b];
+      const bool has_calls = edit.at_start != kNone || edit.at_end != kNone || edit.branch != kNone || edit.loads;
+      if (!has_calls || !edit.splits.empty() || !can_move(flow, b)) {
+        continue;
+      }
+      edit.code = linker.fresh();
+      for (const Node to : flow.graph.successors[b]) {
+        parents[{flow.blocks[to].label, flow.blocks[b].label}] = edit.code;
+      }
+    }
+  }
+  /// A loop header that branches on, or out of its loop body: without its merge instruction its branch needs none.
+  static bool can_move(const spirv::ControlFlow& flow, Node b) {
+    const spirv::Block& block = flow.blocks[b];
+    const auto leaves = [&](Node to) {
+      return flow.blocks[to].label == block.merge || flow.blocks[to].label == block.continue_target;
+    };
+    const std::vector<Node>& next = flow.graph.successors[b];
+    return block.continue_target != 0 &&
+           (block.ending == spirv::Ending::Branch ||
+            (block.ending == spirv::Ending::ConditionalBranch && std::any_of(next.begin(), next.end(), leaves)));
+  }
+  /// The block that a phi's value comes from now.
+  void mend(Instruction& phi, Id block) const {
+    for (std::size_t i = 4; i < phi.size() && !parents.empty(); i += 2) {
+      if (const auto split = parents.find({block, phi[i]}); split != parents.end()) {
+        phi.set(i, split->second);
+      }
+    }
+  }
+
+  std::vector<OfBlock> blocks;
+  std::map<std::size_t, std::size_t> loads;  ///< by instruction in the body: site
+  std::map<std::pair<Id, Id>, Id> parents;   ///< by block and its old predecessor
+};
+
+Counters::Counters(Rewriter& rewriter, const Module& given)
+    : rewriter_(rewriter), given_(given), selectors_(rewriter.module), ends_(rewriter.module) {
+  const Options& options = rewriter.options;
+  rewriter.result.counters.copies = options.sm ? options.counter_copies : 1;
+  if (options.trust_analysis && (options.count_branches || options.count_loads)) {
+    levels_.emplace(given, rewriter.analysis);
+  }
+}
+
+/// The index of a site's first cell, for the shader that runs and in its SM's copy.
+Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
+                  std::span<const std::uint32_t> shaders) {
+  Rewriter& r = rewriter_;
+  const std::uint32_t of_first = counted.first + site.cell;
+  const Id type = r.linker.type_uint();
+  const auto combine = [&](Op op, Id a, Id b) {
+    const Id result = r.linker.fresh();
+    out.emplace_back(op, std::initializer_list<Word>{type, result, a, b});
+    return result;
+  };
+  Id index = r.linker.constant(of_first);
+  if (shaders.size() > 1) {
+    const Id shader = r.shader_id(out, shaders);
+    index = combine(Op::OpIAdd, combine(Op::OpIMul, shader, r.linker.constant(counted.cells)),
+                    r.linker.constant(of_first - counted.shaders.front() * counted.cells));
+  }
+  if (const std::uint32_t copies = r.result.counters.copies; copies > 1) {
+    if (copy_size_ == 0) {
+      copy_size_ = r.linker.own_constant(std::uint32_t{0});
+    }
+    const Id sm = r.builtin(out, spv::BuiltIn::SMIDNV, shaders);
+    const Id copy = combine(Op::OpBitwiseAnd, sm, r.linker.constant(copies - 1));
+    index = combine(Op::OpIAdd, combine(Op::OpIMul, copy, copy_size_), index);
+  }
+  return index;
+}
+
+/// `instruction`: the counted branch or load.
+void Counters::count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
+                     std::span<const std::uint32_t> shaders, const Instruction& instruction) {
+  Rewriter& r = rewriter_;
+  std::vector<std::vector<Id>> compared;
+  if ((site.cells & kUniform) != 0) {
+    compared.push_back({site.kind == SiteKind::Branch ? instruction[1] : instruction.result()});
+  }
+  if ((site.cells & kUniformAddress) != 0) {
+    std::string why;
+    compared.push_back(*address_of(r, *definitions_, instruction, why));
+  }
+  std::vector<Id> same;
+  if (!compared.empty()) {
+    const Id leader = r.call(out, r.linker.type_uint(), r.linker.function(counts_library(), "rr_leader"), {});
+    for (const std::vector<Id>& values : compared) {
+      same.push_back(compare(r, out, leader, values));
+    }
+  }
+  const char* probe = same.size() == 2              ? "rr_count_same_both"
+                      : same.size() == 1            ? "rr_count_same"
+                      : (site.cells & kGroups) != 0 ? "rr_count_both"
+                                                    : "rr_count_lanes";
+  const Id function = r.linker.function(counts_library(), probe);
+  if (address_ == 0) {
+    address_ = r.linker.own_constant(std::uint64_t{0});
+  }
+  std::vector<Id> arguments = {address_, cell(out, counted, site, shaders)};
+  arguments.insert(arguments.end(), same.begin(), same.end());
+  (void)r.call(out, r.linker.type_void(), function, arguments);
+}
+
+void Counters::finish() {
+  if (copy_size_ != 0) {
+    rewriter_.linker.change(copy_size_, rewriter_.result.counters.cells);
+  }
+}
+
+void Counters::add_blocks(const spirv::Function& function, const spirv::ControlFlow& flow, CountedFunction& counted) {
+  const CounterSet set = *rewriter_.options.count_blocks;
+  const block_counts::EdgeSplits splits(flow);
+  const block_counts::CounterPlan plan = block_counts::plan_counters(
+      flow, ends_.blocks_of(function, flow), set, [&](Node from, Node to) { return splits.can_count(from, to); });
+  if (!plan.all_because.empty()) {
+    rewriter_.note("every block of function " + std::to_string(function.id()) + " is counted: " + plan.all_because);
+  }
+  for (const block_counts::CounterSite& place : plan.sites) {
+    CounterSite site;
+    site.place = place;
+    site.cells = set == CounterSet::All ? kLanes | kGroups : kLanes;
+    counted.sites.push_back(site);
+  }
+}
+
+CounterSite Counters::branch_site(spirv::Place place) const {
+  CounterSite site;
+  site.kind = SiteKind::Branch;
+  site.instruction = place.instruction;
+  site.cells = kLanes | kGroups;
+  if (levels_ && levels_->value(place)) {
+    site.always = kUniform;
+  } else {
+    site.cells |= kUniform;
+  }
+  return site;
+}
+
+CounterSite Counters::load_site(spirv::Place place, const Instruction& load) {
+  CounterSite site;
+  site.kind = SiteKind::Load;
+  site.instruction = place.instruction;
+  site.cells = kLanes | kGroups;
+  if (levels_ && levels_->value(place)) {
+    site.always |= kUniform;
+  } else if (is_comparable(rewriter_, load.result_type())) {
+    site.cells |= kUniform;
+  } else {
+    rewriter_.note("values of some loads are not compared: their type has no words, or more than " +
+                   std::to_string(kMostComparedWords));
+  }
+  std::string why;
+  const auto address = address_of(rewriter_, *definitions_, load, why);
+  if ((levels_ && levels_->address(place)) || (address && address->empty())) {
+    site.always |= kUniformAddress;
+  } else if (address) {
+    site.cells |= kUniformAddress;
+  } else {
+    rewriter_.note("addresses of some loads are not compared: " + why);
+  }
+  return site;
+}
+
+/// Sites of branches and loads; the result has the instruction of each site, blocks included.
+std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const spirv::ControlFlow& flow,
+                                                    std::span<const std::uint32_t> origins, CountedFunction& counted) {
+  const spirv::Function& function = rewriter_.module.functions[index];
+  const spirv::Function& given = given_.functions[index];
+  const Options& options = rewriter_.options;
+  const bool in_blocks = options.count_blocks == CounterSet::All;
+  std::vector<std::size_t> instructions(counted.sites.size(), 0);
+  for (Node b = 0; b < flow.blocks.size(); ++b) {
+    if (!flow.reached(b)) {
+      continue;
+    }
+    bool called = false;  // since the start of the block: its group may be another one
+    for (std::size_t at = flow.blocks[b].first; at <= flow.blocks[b].last; ++at) {
+      const Instruction& i = function.body[at];
+      const Instruction& origin = given.body[origins[at]];
+      if (i.op() != origin.op() || i.result() != origin.result()) {
+        continue;  // added
+      }
+      const spirv::Place place{index, origins[at]};
+      std::optional<CounterSite> site;
+      const bool branches = i.is(Op::OpBranchConditional) || i.is(Op::OpSwitch);
+      if (options.count_branches && branches && flow.graph.successors[b].size() > 1) {
+        site = branch_site(place);
+      } else if (options.count_loads && is_counted_load(rewriter_, i)) {
+        site = load_site(place, i);
+      } else if (options.count_loads && copies_memory(rewriter_, i)) {
+        rewriter_.note("copies of memory are not counted among the loads");
+      }
+      if (site) {
+        site->place.to = b;
+        if (in_blocks && !called && (site->cells & ~(kLanes | kGroups)) == 0) {
+          site->cells = 0;
+        }
+        counted.sites.push_back(*site);
+        instructions.push_back(at);
+      }
+      called = called || i.is(Op::OpFunctionCall) || spirv::call_kind(i.op());
+    }
+  }
+  return instructions;
+}
+
+void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, std::span<const std::uint32_t> origins) {
+  Rewriter& r = rewriter_;
+  Function& target = r.module.functions[index];
+  std::string reason;
+  const std::optional<spirv::ControlFlow> flow = spirv::control_flow(target, selectors_, reason);
+  if (!flow) {
+    r.note("some functions are not counted: " + reason);
+    return;
+  }
+  CounterLayout& layout = r.result.counters;
+  CountedFunction counted;
+  counted.function = static_cast<std::uint32_t>(index);
+  counted.first = layout.cells;
+  for (const std::uint32_t s : shaders) {
+    counted.shaders.push_back(r.analysis.shaders[s].id);
+  }
+  if (r.options.count_blocks) {
+    add_blocks(target, *flow, counted);
+  }
+  definitions_.emplace(target);
+  const std::vector<std::size_t> instructions =
+      add_instructions(static_cast<std::uint32_t>(index), *flow, origins, counted);
+  for (CounterSite& site : counted.sites) {
+    site.cell = counted.cells;
+    counted.cells += static_cast<std::uint32_t>(std::popcount(site.cells));
+  }
+  const std::uint64_t slots = counted.shaders.back() - counted.shaders.front() + 1U;
+  const std::uint64_t needed = layout.cells + slots * counted.cells;
+  if (needed * layout.copies > kMaxCells) {
+    r.note("some functions are not counted: more than " + std::to_string(kMaxCells) + " counts");
+    return;
+  }
+  layout.cells = static_cast<std::uint32_t>(needed);
+  target.body = with_calls(target, *flow, counted, instructions, shaders);
+  definitions_.reset();
+  if (!counted.sites.empty()) {
+    layout.functions.push_back(std::move(counted));
+  }
+}
+
+/// The function's body with the calls of the probes.
+std::vector<Instruction> Counters::with_calls(const Function& target, const spirv::ControlFlow& flow,
+                                              const CountedFunction& counted,
+                                              const std::vector<std::size_t>& instructions,
+                                              std::span<const std::uint32_t> shaders) {
+  const Edits edits(flow, counted.sites, instructions, rewriter_.linker);
+  std::vector<Instruction> body;
+  const auto call = [&](std::size_t site, const Instruction& instruction) {
+    count(body, counted, counted.sites[site], shaders, instruction);
+  };
+  std::size_t at = 0;
+  for (Node b = 0; b < flow.blocks.size(); ++b) {
+    const spirv::Block& block = flow.blocks[b];
+    const Edits::OfBlock& edit = edits.blocks[b];
+    std::size_t start = block.first;  // the last instruction before a counter
+    std::size_t merge = block.last;   // the merge instruction, or the last
+    for (std::size_t i = block.first; i <= block.last; ++i) {
+      const Instruction& given = target.body[i];
+      if (given.is(Op::OpPhi) || given.is(Op::OpVariable)) {
+        start = i;
+      } else if (given.is(Op::OpSelectionMerge) || given.is(Op::OpLoopMerge)) {
+        merge = i;
+      }
+    }
+    const std::size_t end = edit.code != 0 ? block.last : merge;
+    for (; at <= block.last; ++at) {
+      Instruction instruction = target.body[at];
+      if (at == end && edit.branch != Edits::kNone) {
+        call(edit.branch, target.body[block.last]);
+      }
+      if (at == end && edit.at_end != Edits::kNone) {
+        call(edit.at_end, instruction);
+      }
+      if (instruction.is(Op::OpPhi)) {
+        edits.mend(instruction, block.label);
+      }
+      if (at == block.last) {
+        for (const Edits::Split& split : edit.splits) {
+          redirect(instruction, selectors_.literal_words(instruction[1]), flow.blocks[split.to].label, split.label);
+        }
+      }
+      if (edit.code == 0 || at != merge) {
+        body.push_back(std::move(instruction));
+      }
+      if (at == start && edit.code != 0) {
+        Instruction loop = target.body[merge];
+        if (loop[2] == block.label) {
+          loop.set(2, edit.code);  // a loop of one block: its code is what continues it
+        }
+        body.push_back(std::move(loop));
+        body.emplace_back(Op::OpBranch, std::initializer_list<Word>{edit.code});
+        body.emplace_back(Op::OpLabel, std::initializer_list<Word>{edit.code});
+      }
+      if (at == start && edit.at_start != Edits::kNone) {
+        call(edit.at_start, target.body[at]);
+      }
+      if (const auto load = edits.loads.find(at); load != edits.loads.end()) {
+        call(load->second, target.body[at]);
+      }
+    }
+    for (const Edits::Split& split : edit.splits) {
+      body.emplace_back(Op::OpLabel, std::initializer_list<Word>{split.label});
+      call(split.site, target.body[block.last]);
+      body.emplace_back(Op::OpBranch, std::initializer_list<Word>{flow.blocks[split.to].label});
+    }
+  }
+  for (; at < target.body.size(); ++at) {
+    body.push_back(target.body[at]);
+  }
+  return body;
+}
+
+}  // namespace rayreplay::instrument

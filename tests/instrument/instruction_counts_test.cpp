@@ -1,0 +1,219 @@
+// Counters of branches and loads in the corpus: where they stand, what is compared, and what is left alone.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "capture/instrument/instrument.hpp"
+#include "tests/instrument/support/corpus.hpp"
+
+namespace rayreplay {
+namespace {
+
+using instrument::CounterSite;
+using instrument::SiteKind;
+using spirv::Id;
+using spirv::Instruction;
+using spirv::Module;
+using spv::Op;
+using testing::HasSubstr;
+
+Module module_of(const std::vector<std::uint32_t>& words) {
+  std::string reason;
+  auto module = spirv::parse(words, reason);
+  EXPECT_TRUE(module) << reason;
+  return std::move(*module);
+}
+
+instrument::Options counting_instructions(bool trust) {
+  instrument::Options options = test::plain_options();
+  options.count_branches = options.count_loads = true;
+  options.trust_analysis = trust;
+  return options;
+}
+
+std::map<Id, std::string> probes_of(const Module& module) {
+  std::map<Id, std::string> probes;
+  for (const Instruction& i : module.debug) {
+    if (i.is(Op::OpName) && i.string(2).starts_with("rr_")) {
+      probes[i[1]] = i.string(2);
+    }
+  }
+  return probes;
+}
+
+bool is_counting(const std::string& probe) {
+  return probe.starts_with("rr_count_");
+}
+
+/// Ids of memory pointers whose loads are counted.
+std::set<Id> counted_pointers(const Module& module) {
+  const std::set<spv::StorageClass> storages = {
+      spv::StorageClass::StorageBuffer, spv::StorageClass::Uniform, spv::StorageClass::PushConstant,
+      spv::StorageClass::ShaderRecordBufferKHR, spv::StorageClass::PhysicalStorageBuffer};
+  std::set<Id> types, pointers;
+  for (const Instruction& i : module.globals) {
+    if (i.is(Op::OpTypePointer) && storages.contains(static_cast<spv::StorageClass>(i[2]))) {
+      types.insert(i[1]);
+    }
+  }
+  const auto add = [&](const Instruction& i) {
+    if (i.result() != 0 && types.contains(i.result_type())) {
+      pointers.insert(i.result());
+    }
+  };
+  std::for_each(module.globals.begin(), module.globals.end(), add);
+  for (const spirv::Function& function : module.functions) {
+    std::for_each(function.body.begin(), function.body.end(), add);
+  }
+  return pointers;
+}
+
+TEST(InstructionCounters, EveryReachedBranchAndLoadHasOne) {
+  std::size_t branches = 0, loads = 0, images = 0;
+  for (const test::CorpusModule& module : test::corpus()) {
+    const auto result = instrument::instrument(module.words, counting_instructions(false));
+    if (result.status != instrument::Status::Instrumented) {
+      continue;
+    }
+    const Module given = module_of(module.words);
+    const std::set<Id> pointers = counted_pointers(given);
+    std::map<std::uint32_t, const instrument::CountedFunction*> counted;
+    for (const auto& function : result.counters.functions) {
+      counted[function.function] = &function;
+    }
+    std::set<std::pair<std::uint32_t, std::uint32_t>> sites;
+    for (const auto& [f, function] : counted) {
+      for (const CounterSite& site : function->sites) {
+        EXPECT_NE(site.cells, 0) << module.name;
+        EXPECT_TRUE(sites.insert({f, site.instruction}).second) << module.name;
+        const Instruction& i = given.functions.at(f).body.at(site.instruction);
+        if (site.kind == SiteKind::Branch) {
+          EXPECT_TRUE(i.is(Op::OpBranchConditional) || i.is(Op::OpSwitch)) << module.name;
+          EXPECT_EQ(site.cells, 7) << module.name;
+          ++branches;
+        } else {
+          EXPECT_EQ(site.kind, SiteKind::Load) << module.name;
+          EXPECT_TRUE(!i.is(Op::OpLoad) || pointers.contains(i[3])) << module.name;
+          images += i.is(Op::OpLoad) ? 0U : 1U;
+          ++loads;
+        }
+      }
+    }
+    for (const auto& [f, function] : counted) {
+      std::string reason;
+      const auto flow = spirv::control_flow(given.functions[f], spirv::WideSelectors(given), reason);
+      ASSERT_TRUE(flow) << reason;
+      for (spirv::Node b = 0; b < flow->blocks.size(); ++b) {
+        for (std::size_t i = flow->blocks[b].first; i <= flow->blocks[b].last && flow->reached(b); ++i) {
+          const Instruction& instruction = given.functions[f].body[i];
+          if (flow->graph.successors[b].size() > 1 && i == flow->blocks[b].last) {
+            EXPECT_TRUE(sites.contains({f, i})) << module.name << " branch " << i;
+          } else if (instruction.is(Op::OpLoad) && pointers.contains(instruction[3])) {
+            EXPECT_TRUE(sites.contains({f, i})) << module.name << " load " << i;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(branches, 200U);
+  EXPECT_GT(loads, 100U);
+  EXPECT_GT(images, 20U);
+}
+
+/// One call for each counter: a branch's before it in its block, a load's behind it.
+TEST(InstructionCounters, CallTheirProbesOnce) {
+  for (const test::CorpusModule& module : test::corpus()) {
+    const auto result = instrument::instrument(module.words, counting_instructions(true));
+    if (result.status != instrument::Status::Instrumented) {
+      continue;
+    }
+    const Module given = module_of(module.words), after = module_of(result.spirv);
+    const auto probes = probes_of(after);
+    for (const auto& counted : result.counters.functions) {
+      std::size_t calls = 0;
+      std::map<std::string, std::size_t> expected, found;
+      for (const CounterSite& site : counted.sites) {
+        ++expected[std::popcount(site.cells) == 4   ? "rr_count_same_both"
+                   : std::popcount(site.cells) == 3 ? "rr_count_same"
+                                                    : "rr_count_both"];
+      }
+      Id last_load = 0;
+      std::set<Id> behind;
+      for (const Instruction& i : after.functions.at(counted.function).body) {
+        if (i.result() != 0 && i.result() < given.bound && !i.is(Op::OpFunctionCall)) {
+          last_load = i.result();
+        } else if (i.is(Op::OpFunctionCall) && probes.contains(i[3]) && is_counting(probes.at(i[3]))) {
+          ++found[probes.at(i[3])];
+          ++calls;
+          behind.insert(last_load);
+        }
+      }
+      EXPECT_EQ(calls, counted.sites.size()) << module.name;
+      EXPECT_EQ(found, expected) << module.name;
+      for (const CounterSite& site : counted.sites) {
+        if (site.kind == SiteKind::Load) {
+          const Id load = given.functions.at(counted.function).body.at(site.instruction).result();
+          EXPECT_TRUE(behind.contains(load)) << module.name << " %" << load;
+        }
+      }
+    }
+  }
+}
+
+TEST(InstructionCounters, CompareEveryWord) {
+  const auto& module = test::corpus_module("branches_and_loads.rchit.vulkan1.2.stripped");
+  const auto result = instrument::instrument(module.words, counting_instructions(false));
+  ASSERT_EQ(result.status, instrument::Status::Instrumented) << result.reason;
+  const Module after = module_of(result.spirv);
+  const auto probes = probes_of(after);
+  std::map<std::string, std::size_t> calls;
+  for (const spirv::Function& function : after.functions) {
+    for (const Instruction& i : function.body) {
+      if (i.is(Op::OpFunctionCall) && probes.contains(i[3])) {
+        ++calls[probes.at(i[3])];
+      }
+    }
+  }
+  for (const char* probe : {"rr_same1", "rr_same2", "rr_same3", "rr_same4"}) {
+    EXPECT_GT(calls[probe], 0U) << probe;
+  }
+  EXPECT_THAT(result.notes,
+              testing::Contains(HasSubstr("addresses of some loads are not compared: SPIR-V does not tell the address "
+                                          "of a shader record")));
+}
+
+/// What the analysis proves needs no comparison, and with counters of blocks no counter.
+TEST(InstructionCounters, ProvenOnesAreNotCompared) {
+  const auto& module = test::corpus_module("branches_and_loads.rchit.vulkan1.2.stripped");
+  instrument::Options options = counting_instructions(true);
+  const auto count = [&] {
+    const auto result = instrument::instrument(module.words, options);
+    std::map<std::string, std::size_t> sites;
+    for (const auto& counted : result.counters.functions) {
+      for (const CounterSite& site : counted.sites) {
+        if (site.kind != SiteKind::Block) {
+          EXPECT_EQ(site.cells & site.always, 0);
+          ++sites[site.cells == 0 ? "none" : site.always == 0 ? "compared" : site.cells == 3 ? "counted" : "partly"];
+        }
+      }
+    }
+    return sites;
+  };
+  const auto alone = count();
+  EXPECT_EQ(alone.count("none"), 0U);
+  EXPECT_GE(alone.at("counted"), 3U);
+  EXPECT_GE(alone.at("partly"), 1U);
+  options.count_blocks = block_counts::CounterSet::All;
+  const auto with_blocks = count();
+  EXPECT_GE(with_blocks.at("none"), 1U);
+  EXPECT_EQ(with_blocks.at("compared"), alone.at("compared"));
+  options.count_blocks = block_counts::CounterSet::Minimal;
+  EXPECT_EQ(count(), alone);
+}
+
+}  // namespace
+}  // namespace rayreplay
