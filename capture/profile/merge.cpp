@@ -102,6 +102,7 @@ class Merger {
     if (result_.trace.block_counts.groups.empty()) {
       add_remark_of_groups();
     }
+    add_remark_of_agreement();
     write_header();
     return std::move(result_);
   }

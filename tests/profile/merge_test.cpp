@@ -29,6 +29,14 @@ std::vector<test::CountRow> rows_of_both(std::uint64_t scale) {
   return rows_of(two_shaders("", scale).profile.block_counts);
 }
 
+TEST(MergedProfiles, LeaveOutBranchesAndLoads) {
+  Run with_branches = two_shaders("b", 2);
+  with_branches.profile.branch_counts.lanes.push_back(1);
+  const Merged merged = merge({with_branches, two_shaders("a", 1)});
+  EXPECT_THAT(merged.remarks, ElementsAre(HasSubstr("counts of branches and loads are left out: those of ")));
+  EXPECT_EQ(merged.trace.branch_counts.size(), 0U);
+}
+
 TEST(MergedProfiles, OfTwoRunsAreThoseOfOneRunWithBoth) {
   const Merged merged = merge({two_shaders("b", 2), two_shaders("a", 1)});
   EXPECT_EQ(rows_of(merged.trace.block_counts), rows_of_both(3));
