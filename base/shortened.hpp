@@ -7,7 +7,7 @@
 
 namespace rayreplay::text {
 
-/// Of at most `most` bytes, which are 3 or more: a longer text is cut between characters and ends in "…".
+/// The text in at most `most` bytes (3 or more). A longer text is cut between characters and ends in "…".
 [[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
   constexpr std::string_view kEllipsis = "…";
   if (text.size() <= most) {

@@ -24,7 +24,7 @@ constexpr std::uint64_t kMostLanes = 64;
 /// Bits of a site's cells.
 constexpr unsigned kLanes = 1, kGroups = 2, kUniform = 4, kUniformAddress = 8;
 
-/// A module and what is asked about its functions.
+/// A module with the analyses of its functions.
 struct CountedModule {
   explicit CountedModule(spirv::Module parsed) : module(std::move(parsed)), selectors(module), ends(module) {}
 
@@ -130,7 +130,7 @@ class Reader {
     if (wanted == 0 || counts.cells.size() != wanted) {
       remarks_.push_back(fmt::format("launch {}: the module of shader {} is not counted: {}", counts.launch,
                                      counts.module,
-                                     wanted == 0 ? "where its counters stand is not in the spool"
+                                     wanted == 0 ? "the places of its counters are not in the spool"
                                                  : fmt::format("{} counts, {} expected", counts.cells.size(), wanted)));
       return;
     }
@@ -246,7 +246,7 @@ class Reader {
     }
   };
 
-  /// Empty, or what a function's sites cannot be.
+  /// Empty, or the fault of a function's sites.
   static std::string site_fault(const spool::CountedFunction& counted, const spirv::ControlFlow& flow) {
     bool groups = true;  // of every block
     std::size_t blocks = 0;
@@ -282,7 +282,7 @@ class Reader {
     return {};
   }
 
-  /// Rows of the function's blocks, if they are counted; empty, or why there are none.
+  /// Adds rows for the function's blocks, if these are counted. Empty, or why there are no rows.
   std::string add_blocks(const Counted& of, const std::vector<bool>& may_end, Rows& rows) {
     std::vector<CounterSite> sites;
     std::vector<std::uint64_t> lanes;
@@ -326,7 +326,7 @@ class Reader {
     return {};
   }
 
-  /// Rows of its branches and loads, behind those of the blocks; empty, or why there are none.
+  /// Adds rows for its branches and loads, after those for its blocks. Empty, or why there are no rows.
   std::string add_instructions(const Counted& of, Rows& rows) const {
     const std::size_t first_block = rows.blocks.size() - (rows.blocks.empty() ? 0 : of.flow.blocks.size());
     for (const spool::CounterSite& site : of.function.sites) {

@@ -1,4 +1,4 @@
-// What the counters of an instrumented module count, and where they stand.
+// Counters of an instrumented module: the counted places, and the cells with their numbers.
 #pragma once
 
 #include <bit>
@@ -27,9 +27,9 @@ struct CounterSite {
   /// Block: the executions of block `to`; with `from` those of the edge between them. Others: `to` has the instruction.
   block_counts::CounterSite place;
   std::uint32_t instruction = 0;  ///< Branch, Load: its place in the application's function
-  std::uint32_t cell = 0;         ///< of its first, among its function's
+  std::uint32_t cell = 0;         ///< its first, among the cells of its function
   std::uint8_t cells = 0;         ///< a set of Cell; 0: its executions are those of its block
-  std::uint8_t always = 0;        ///< of kUniform and kUniformAddress: proven, so not compared
+  std::uint8_t always = 0;        ///< a set of kUniform and kUniformAddress: proven, so not compared
   bool operator==(const CounterSite&) const = default;
 };
 

@@ -1,7 +1,8 @@
-// What is the same in every thread of a launch, before it runs: conditions, values and addresses.
+// Conditions, values and addresses that are proven to be the same in every thread of a launch.
 //
-// Contract: by the analysis of uniformity (capture/spirv/divergence.hpp), for all shaders that reach a function. False
-// where the analysis leaves a shader alone, and beyond its limits. Takes any parsed module.
+// Contract: `value` and `address` are true if the analysis of uniformity (capture/spirv/divergence.hpp) gives the place
+// level launch in every shader that reaches its function. They are false where the analysis leaves a shader alone, and
+// beyond its limits. Takes any parsed module.
 #pragma once
 
 #include <map>
@@ -16,7 +17,7 @@ class LaunchLevels {
   /// `analysis`: of this module.
   LaunchLevels(const Module& module, const Analysis& analysis);
 
-  /// The condition or selector of a branch, or the result of another instruction.
+  /// Of the condition or selector of a branch, or of the result of another instruction.
   [[nodiscard]] bool value(spirv::Place place) const {
     const auto known = known_.find(place);
     return known != known_.end() && known->second.value;

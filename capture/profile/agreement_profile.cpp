@@ -55,7 +55,7 @@ class ShaderPlaces {
     const auto known = levels_.find(place);
     return known != levels_.end() && known->second.*level != spirv::Level::Divergent;
   }
-  /// What is loaded: "table.rows[]", with the names that are there.
+  /// The condition, selector or loaded place, by the names that the module has: "table.rows[]".
   [[nodiscard]] std::string name_of(const spirv::Instruction& i) const {
     switch (static_cast<Op>(i.op())) {
       case Op::OpBranchConditional:
@@ -69,7 +69,7 @@ class ShaderPlaces {
   }
 
  private:
-  /// Of a value's own name, or of the variable that it was loaded from.
+  /// A value's own name, or that of the variable that it was loaded from.
   [[nodiscard]] std::string name_of_value(spirv::Id value) const {
     for (std::size_t step = 0; step < kMostPointerSteps; ++step) {
       std::string name = analysed_.index.name(value);
@@ -126,7 +126,7 @@ class ShaderPlaces {
   std::map<spirv::Place, spirv::UniformityFacts> levels_;
 };
 
-/// "" for anything that is not counted.
+/// "branch", "load" and the like; "" for instructions that are not counted.
 std::string kind_of(const spirv::Instruction& i, bool branches) {
   if (branches) {
     return i.is(Op::OpBranchConditional) ? "branch" : i.is(Op::OpSwitch) ? "switch" : "";

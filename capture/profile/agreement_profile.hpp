@@ -1,7 +1,8 @@
 // Branches and loads of a trace's shaders: executions, and those in which all lanes of a group agreed.
 //
-// A branch, a loaded value or a load's address is proven uniform (by the analysis of docs/shaders.md, level launch or
-// group), observed uniform (in every execution), divergent (in one or more), not executed, or not compared.
+// A branch, a loaded value or a load's address is proven uniform (the analysis of docs/shaders.md gives it level launch
+// or group), observed uniform (all lanes agreed in every execution), divergent (lanes differed in one or more), not
+// executed, or not compared.
 //
 // Contract: `agreement_profile` takes a checked profile (trace::load_profile); Input names the row of an instruction
 // that its shader's module does not have, or that is no branch or load. Rows stay in their order. The analysis of
@@ -23,7 +24,7 @@ enum class Agreement : std::uint8_t { Proven = 0, Observed, Divergent, NotExecut
 inline constexpr std::size_t kAgreements = 5;
 [[nodiscard]] std::string_view to_string(Agreement agreement);
 
-/// A condition or selector, a loaded value, or an address.
+/// Agreement on a condition or selector, a loaded value, or an address.
 struct AgreementOf {
   std::optional<std::uint64_t> uniform;  ///< executions; none: not compared
   Agreement agreement = Agreement::NotCompared;
@@ -48,16 +49,16 @@ struct AgreementProfile {
 /// `file` stands for the trace in messages.
 [[nodiscard]] AgreementProfile agreement_profile(const trace::Profile& profile, const std::string& file);
 
-/// Of a shader in a pipeline: its branches, loaded values or load addresses.
+/// Sums over the branches, the loaded values or the load addresses of a shader in a pipeline.
 struct AgreementSum {
   std::uint32_t pipeline = 0;
   std::uint16_t shader = 0;
   const char* subject = "";
   std::array<std::uint64_t, kAgreements> places{}, executions{};  ///< executions: by groups
-  std::uint64_t uniform = 0, compared = 0;                        ///< executions, of what is compared or proven
+  std::uint64_t uniform = 0, compared = 0;                        ///< executions, of compared or proven places
 };
 
-/// By pipeline, shader and subject; without those that have no places.
+/// Sums by pipeline, shader and subject; none for a subject without places.
 [[nodiscard]] std::vector<AgreementSum> sums_of(const AgreementProfile& profile);
 
 }  // namespace rayreplay::profile

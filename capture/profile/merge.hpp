@@ -1,16 +1,17 @@
 // One profile from those of several runs of an application.
 //
-// Contract: the result is a trace with shaders and block counts, without launches and without geometry, because no
-// event belongs to the sum, and without counts of branches and loads. It has the shaders that any run counts. What is one and the same:
-//   - a shader: stage, entry point and all words of its module; of several alike in one run, those with the same place
-//     among them by number;
-//   - a pipeline: exactly the same counted shaders; of several alike in one run, likewise.
-// Names do not count, since capture makes them of numbers. The counts of one shader in one pipeline add up
-// (count_sums.hpp). The runs are taken by rising hash, so that the result does not depend on their order. Shaders are
-// numbered in that order; a pipeline keeps the number that it has in the first run that has it, or gets one behind all
-// others if that is taken. `not_captured` says what is not in all runs, what is left out, and what each run missed;
-// `configuration` names the hashes of the runs, also of those that were merged before. Errors (Input): no counts,
-// different warp sizes, one run twice, nothing in common, counts beyond 64 bits.
+// Contract: the result is a trace with the shaders that any run counts, and with their block counts. It has no launches
+// and no geometry, because no event belongs to the sum, and no counts of branches and loads. The counts of one shader
+// in one pipeline add up (count_sums.hpp).
+//   - Shaders of two runs are one if stage, entry point and all words of the module are the same.
+//   - Pipelines of two runs are one if they have the same counted shaders.
+//   - Shaders or pipelines that are alike within a run are matched by their order by number.
+// Names do not count, because capture makes them of numbers. The runs are taken by rising hash, so that the result does
+// not depend on their order. Shaders are numbered in that order. A pipeline keeps its number from the first run that
+// has it, or gets one above all others if that number is taken. `not_captured` has the differences between the runs,
+// the parts that are left out, and each run's own lines; `configuration` has the hashes of the runs, also of those that
+// were merged before. Errors (Input): no counts, different warp sizes, one run twice, no pipeline in common, counts
+// beyond 64 bits.
 #pragma once
 
 #include <string>
@@ -28,7 +29,7 @@ struct Run {
 
 struct Merged {
   trace::Trace trace;
-  std::vector<std::string> remarks;                 ///< what is not in all runs or left out; also in `not_captured`
+  std::vector<std::string> remarks;                 ///< on parts not in all runs, or left out; also in `not_captured`
   std::size_t pipelines = 0, common_pipelines = 0;  ///< all; those in every run
 };
 

@@ -49,7 +49,7 @@ struct ShaderProfile {
 [[nodiscard]] std::optional<double> instruction_efficiency(std::span<const ShaderProfile> shaders,
                                                            std::uint32_t warp_size);
 
-/// The counts of a trace's blocks, and the shaders that they are of.
+/// Counts of blocks, and the shaders that have these blocks.
 struct CountedShaders {
   std::span<const trace::Shader> shaders;
   const trace::BlockCounts& counts;

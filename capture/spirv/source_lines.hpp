@@ -1,12 +1,12 @@
 // Lines of the source that a module's instructions come from, and the source itself where the module holds it.
 //
 // Contract: takes any parsed module. The line of an instruction is that of the last OpLine, or DebugLine of
-// NonSemantic.Shader.DebugInfo.100, before it: up to the end of a block, OpNoLine or DebugNoLine. Text comes from
-// OpSource with its OpSourceContinued, or from DebugSource with its DebugSourceContinued; of several texts for one file
-// the first counts. A directive "#line N" numbers the line behind it N, and of two lines with one number the later one
-// counts; lines behind a directive that names another file ("#line N 1", "#line N \"b.glsl\"") have no number.
-// Of several texts the first kMostSourceBytes count. Construction is linear in the module and these bytes; results
-// refer to the module, which must outlive them.
+// NonSemantic.Shader.DebugInfo.100, before it. It holds up to the end of the block, OpNoLine or DebugNoLine. Text comes
+// from OpSource with its OpSourceContinued, or from DebugSource with its DebugSourceContinued; of several texts for one
+// file the first counts. A directive "#line N" gives the line after it number N; of two lines with one number the later
+// one counts. Lines after a directive that names another file ("#line N 1", "#line N \"b.glsl\"") have no number. All
+// texts together have at most kMostSourceBytes; parts beyond do not count. Construction is linear in the module and
+// these bytes; results refer to the module, which must outlive them.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace rayreplay::spirv {
 
-/// Instructions may name one string any number of times.
+/// A limit beside the module's size, because instructions may name one string any number of times.
 inline constexpr std::size_t kMostSourceBytes = std::size_t{1} << 26;
 
 class SourceLines {
@@ -32,14 +32,14 @@ class SourceLines {
     Word number = 0;  ///< 0: there is none
     friend bool operator==(const Line&, const Line&) = default;
   };
-  /// Of an instruction of the module.
+  /// The line of an instruction of the module.
   [[nodiscard]] Line at(Place place) const {
     return lines_[place.function][place.instruction];
   }
   /// True for the instructions that give lines.
   [[nodiscard]] bool gives_line(const Instruction& i) const;
   [[nodiscard]] std::string file(Line line) const;
-  /// Without its end; empty if the module does not hold it.
+  /// The text of a line, without its end; empty if the module does not hold it.
   [[nodiscard]] std::string_view text(Line line) const;
 
  private:

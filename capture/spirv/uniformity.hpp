@@ -23,13 +23,13 @@ struct Uniformity {
   std::vector<UniformityFacts> branches;  ///< with several successors
   std::vector<UniformityFacts> loads;     ///< from memory
   std::vector<UniformityFacts> results;   ///< of every instruction, loads included
-  std::uint64_t steps = 0;                ///< that it took
+  std::uint64_t steps = 0;                ///< of the analysis
 };
 
 [[nodiscard]] Uniformity uniformity_of(const Analysed& module, const InlineView& view, const Divergence& levels);
 
-/// Of the shader with this function (index in Module::functions); empty, with the reason, where the analyses leave it
-/// alone.
+/// Levels in the shader whose entry point has this function (index in Module::functions). Empty, with the reason, where
+/// the analyses leave the shader alone.
 [[nodiscard]] std::optional<Uniformity> uniformity(const Analysed& module, std::uint32_t function, std::string& reason);
 
 }  // namespace rayreplay::spirv

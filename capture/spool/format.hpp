@@ -199,7 +199,7 @@ struct Seen {
 
 enum class SiteKind : std::uint8_t { Block = 0, Branch, Load };
 
-/// A place whose executions are counted. Its numbers, one for each bit of `cells`, in this order: 1 lanes, 2 groups, 4
+/// A place whose executions are counted. It has a cell for each bit of `cells`, in this order: 1 lanes, 2 groups, 4
 /// groups whose lanes all had one condition, selector or value, 8 groups whose lanes all had one address.
 struct CounterSite {
   SiteKind kind = SiteKind::Block;
@@ -207,7 +207,7 @@ struct CounterSite {
   /// instruction. Blocks are numbered in their function.
   std::uint32_t from = kNone, to = 0;
   std::uint32_t instruction = 0;  ///< Branch, Load: in its function
-  std::uint32_t cell = 0;         ///< of the first number, among its function's
+  std::uint32_t cell = 0;         ///< its first, among the cells of its function
   std::uint8_t cells = 0;         ///< 0: executed as often as its block
   std::uint8_t always = 0;        ///< 4, 8: the same in every execution, by proof
 };
@@ -220,7 +220,7 @@ struct CountedFunction {
   std::vector<CounterSite> sites;
 };
 
-/// What is counted in a module.
+/// Counted places of a module.
 struct Counters {
   std::uint16_t module = 0;  ///< its first shader
   std::uint32_t cells = 0;

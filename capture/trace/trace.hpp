@@ -227,9 +227,9 @@ struct Launch {
   std::vector<ShaderRecord> shader_table;  ///< empty: not captured
 };
 
-/// How often the basic blocks of the shaders ran, over the captured launches: a row for each block of each function
-/// that a shader's calls reach, by pipeline, shader, function and block, ascending. Lanes and groups: groups of lanes
-/// that ran the block together.
+/// Executions of the shaders' basic blocks, over the captured launches: a row for each block of each function that a
+/// shader's calls reach, by pipeline, shader, function and block, ascending. Groups are groups of lanes that ran the
+/// block together.
 struct BlockCounts {
   Column<std::uint32_t> pipeline;  ///< number in the captured process
   Column<std::uint16_t> shader;
@@ -242,11 +242,12 @@ struct BlockCounts {
   }
 };
 
-/// In place of a count of uniform executions: what cannot be compared.
+/// In place of a count of uniform executions, where nothing was compared.
 inline constexpr std::uint64_t kNotCompared = ~std::uint64_t{0};
 
-/// How often branches, or loads, of the shaders ran, over the captured launches, and how often all lanes of a group
-/// agreed: a row for each that a shader's calls reach, by pipeline, shader, function and instruction, ascending.
+/// Executions of the shaders' branches, or of their loads, over the captured launches, and those in which all lanes of
+/// a group agreed: a row for each that a shader's calls reach, by pipeline, shader, function and instruction,
+/// ascending.
 struct InstructionCounts {
   Column<std::uint32_t> pipeline;  ///< number in the captured process
   Column<std::uint16_t> shader;

@@ -26,7 +26,7 @@
 
 namespace rayreplay::scheduler {
 
-/// Live state of a thread where the launch's shaders do not tell (docs/assumptions.md).
+/// Bytes of live state of a thread where the launch's shaders have no SPIR-V (docs/assumptions.md).
 inline constexpr double kAssumedLiveState = 84;
 
 /// The properties of machine and shaders that models may use.
@@ -37,7 +37,7 @@ struct MachineFacts {
   std::uint32_t withheld_sms = 0;       ///< SMs that do not shade while the hardware reorders
   double reorder_cycles = 0;            ///< machine's default fixed cost of an exchange, per warp formed
   double exchange_bytes_per_cycle = 1;  ///< of one SM: bandwidth for moving live state
-  /// Bytes of a thread that live across a trace call, with its payload: of the launch's shaders.
+  /// Live state of a thread across a trace call, with the payload, in the launch's shaders.
   double live_state_bytes = kAssumedLiveState;
 };
 

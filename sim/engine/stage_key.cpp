@@ -94,7 +94,7 @@ Key KeyMaker::key() const {
 
 namespace {
 
-/// What a stage's stored numbers depend on beside the experiment.
+/// Adds the stage's code to the key: its format, the version and its metrics.
 void add_program(KeyMaker& maker, const std::string& what, const StageInfo& info) {
   maker.add(what).add(std::to_string(info.format)).add(RAYREPLAY_VERSION);
   for (const Metric& metric : info.metrics) {

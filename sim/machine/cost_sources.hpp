@@ -32,11 +32,10 @@ struct SpirvCount {
 
 /// Instructions of a call of each shader, from the trace's counts of basic blocks: Σ lanes · issue slots over the
 /// shader's blocks (those of its entry point and of its callees), divided by its entries; for ray generation by the
-/// trace calls that its lanes made. Issue slots of a block as in count_spirv. Counts are of a shader and pipeline, over
-/// all captured launches, not of a call or launch. Taken are those of the launch's pipelines (profile::of_launch),
-/// each with the weight of its calls. Below 0: the
-/// shader's blocks were not counted, or none ran. Empty: the trace has no counts. Input for counts of blocks that a
-/// module does not have. O(events + rows + words).
+/// trace calls that its lanes made. Issue slots of a block as in count_spirv. Below 0: the shader's blocks were not
+/// counted, or none ran. Empty: the trace has no counts. Counts are of a shader in a pipeline, over all captured
+/// launches, not of a call or launch. The launch's pipelines (profile::of_launch) are taken, each with the weight of
+/// its calls. Errors: Input for counts of blocks that a module does not have. O(events + rows + words).
 [[nodiscard]] std::vector<double> executed_instructions(const trace::Trace& trace, const trace::Launch& launch);
 
 /// Median nanoseconds from one co-execution group of a warp to the next, by call of the first (index as in

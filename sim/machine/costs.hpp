@@ -7,7 +7,7 @@
 //             with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
 //             instructions · executions / calls)
 //   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first (only
-//             on request; issue is as from the sources below)
+//             on request; issue comes from the sources below)
 //   blocks    instructions that a call executed on average, from the trace's counts of basic blocks
 //             (cost_sources.hpp); for ray generation, those of a trace call
 //   spirv     instructions of the shader's entry point and its callees, each block once, if the trace has the module
@@ -15,9 +15,8 @@
 //             cost_sources.hpp); for ray generation, a trace call's share of them
 //   default   by stage (docs/assumptions.md gives the sources of the figures)
 //
-// CostSource says which of them count: Auto takes all but captured; Blocks the same, but the trace must have counts;
-// Spirv leaves out blocks, Default blocks and spirv; Captured takes all. A shader that a source does not know has its
-// cost from the next one.
+// A shader takes the first source that knows it. CostSource names the sources in use: Auto all but captured; Blocks the
+// same, but the trace must have counts; Spirv all but captured and blocks; Default hand and default; Captured all.
 //
 // A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between
 // them. Trace calls of other shaders have the default cost. Missing latency = issue · cycles_per_instruction. Errors:

@@ -53,7 +53,7 @@ std::map<std::uint16_t, BySite> calls_of_sites(const trace::Launch& launch) {
 
 /// The trace calls of one shader.
 struct TraceCalls {
-  std::array<std::optional<double>, kSites> bytes{};  ///< by number; of calls that share it the most
+  std::array<std::optional<double>, kSites> bytes{};  ///< by number; the most of all calls that share it
   std::optional<double> mean;                         ///< over the calls
 };
 

@@ -1,11 +1,11 @@
 // Live state of a launch's threads: the bytes that a thread must keep while a hit or miss shader waits to run.
 //
-// Contract: `live_state` is the mean over the launch's closest-hit and miss calls of what the calling trace call keeps:
-// the bytes live across it (capture/spirv/liveness.hpp) and those of its payload. A thread that goes to another warp
-// between traversal and shader takes the payload along, because caller and shader share it. Hit objects and the state
-// of outer shaders of a recursion are left out. Calls of shaders without analysed SPIR-V do not count; if there are no
-// others, the result is assumed. Modules are untrusted, never throws for any. O(events) and an analysis of each module
-// that traces (capture/spirv/facts.hpp).
+// Contract: `live_state` is a mean over the launch's closest-hit and miss calls. Each has the bytes live across the
+// trace call that began its ray (capture/spirv/liveness.hpp), and those of that trace call's payload. A thread that
+// goes to another warp between traversal and shader takes the payload along, because caller and shader share it. Hit
+// objects and the state of outer shaders of a recursion are left out. Calls for rays that a shader without
+// analysed SPIR-V began do not count; if there are no others, the result is assumed. Modules are untrusted: no module
+// makes it throw. O(events) and an analysis of each module that traces (capture/spirv/facts.hpp).
 #pragma once
 
 #include <string>

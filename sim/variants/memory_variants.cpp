@@ -70,8 +70,8 @@ void take(Metrics& metrics, Made made) {
   }
 }
 
-/// By stage. A cost for a stage does not replace one that the user gave to a shader, so given costs count only where
-/// all are given.
+/// Costs of the launch's calls by stage. They count as given only if all of the stage are, because varying the cost of
+/// the stage leaves the costs that the user gave to single shaders.
 std::vector<NumberFacts::Calls> costs_of_calls(const std::vector<trace::Shader>& shaders,
                                                std::span<const simt::CallTally> called, const machine::Costs& costs) {
   struct Sum {

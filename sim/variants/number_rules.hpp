@@ -28,7 +28,7 @@ inline constexpr std::string_view kL2Bytes = "machine.l2_bytes";
 /// "shader_costs.closest-hit, …, scheduler.model:PARAMETER, machine.sms, …": for messages.
 [[nodiscard]] std::string amount_keys_text();
 
-/// Begin of the meaning of a value that says: as a number of the machine.
+/// The meaning of a value begins so if it stands for a number of the machine.
 inline constexpr std::string_view kTheMachines = "the machine's";
 /// "" for an amount; else what the value of the key means instead: "no limit".
 [[nodiscard]] std::string_view meaning_beside(std::string_view key, double value);

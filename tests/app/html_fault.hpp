@@ -1,4 +1,4 @@
-// Whether a page is well-formed.
+// A check that a page is well-formed.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace rayreplay::test {
 
-/// "" or what is wrong: every tag closed in order, attributes quoted, no stray '<'. Also of charts, which are SVG.
+/// "", or the first fault: a tag not closed in order, an attribute without quotes, a stray '<'. Also of charts (SVG).
 inline std::string html_fault(const std::string& html) {
   static const std::regex tag(R"(<(/?)([a-zA-Z0-9]+)((?:\s+[a-zA-Z0-9-]+(?:="[^"<]*")?)*)\s*(/?)>)");
   const std::vector<std::string> empty_elements = {"meta", "img", "link", "br"};

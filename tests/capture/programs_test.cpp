@@ -113,7 +113,7 @@ TEST_P(CapturedProgram, MinimalCountersGiveTheCountsOfAll) {
   }
 }
 
-/// Of a trace's counts, and what is known of its shaders without running them.
+/// A trace's counts beside the facts of its shaders without a run.
 class Agreement {
  public:
   explicit Agreement(const trace::Trace& trace) : trace_(trace) {

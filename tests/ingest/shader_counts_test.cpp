@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
     Spool, DamagedCounters,
     testing::Values(
         Damage{"NoLayout", [](SpoolContents& s) { s.counters.clear(); },
-               "launch 1: the module of shader 4 is not counted: where its counters stand is not in the spool"},
+               "launch 1: the module of shader 4 is not counted: the places of its counters are not in the spool"},
         Damage{"TooFew", [](SpoolContents& s) { s.counts[0].cells.pop_back(); }, "17 counts, 18 expected"},
         Damage{"NoModule",
                [](SpoolContents& s) {

@@ -69,7 +69,7 @@ Words shader(const Case& which) {
                             : Words(std::begin(kAgreeingBranches), std::end(kAgreeingBranches));
   if (which.optimised) {
     spvtools::Optimizer optimiser(SPV_ENV_VULKAN_1_2);
-    // What an application's optimiser does without calls' inlining, which would hide the recorded sites.
+    // The passes of an optimiser, but no inlining of calls, which would hide the recorded sites.
     optimiser.RegisterPass(spvtools::CreateLocalSingleBlockLoadStoreElimPass())
         .RegisterPass(spvtools::CreateLocalSingleStoreElimPass())
         .RegisterPass(spvtools::CreateSSARewritePass())
@@ -233,7 +233,7 @@ std::map<std::uint32_t, spirv::Place> places_of(const Words& words, const std::m
   return result;
 }
 
-/// What the recorded lanes say, slowly.
+/// Counts from the recorded lanes: the slow twin.
 std::map<std::uint32_t, Count> evaluate(const std::vector<Execution>& executions) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const Execution*>> groups;
   for (const Execution& execution : executions) {
@@ -297,7 +297,7 @@ TEST_P(InstructionCounts, AreThoseOfTheRecordedLanes) {
   }
 }
 
-/// What is known without running anything, given groups of several lanes along x.
+/// Counts that follow from the shader's text, given groups of several lanes along x.
 TEST_P(InstructionCounts, AreWhatTheShaderSays) {
   const Ran ran = run(device(), words_, counting(false, false));
   const auto places = places_of(words_, ran.sites);

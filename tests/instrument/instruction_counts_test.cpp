@@ -186,7 +186,7 @@ TEST(InstructionCounters, CompareEveryWord) {
                                           "of a shader record")));
 }
 
-/// What the analysis proves needs no comparison, and with counters of blocks no counter.
+/// Proven instructions need no comparison, and beside counters of blocks no counter.
 TEST(InstructionCounters, ProvenOnesAreNotCompared) {
   const auto& module = test::corpus_module("branches_and_loads.rchit.vulkan1.2.stripped");
   instrument::Options options = counting_instructions(true);

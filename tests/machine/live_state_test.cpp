@@ -84,7 +84,7 @@ TEST(LiveState, WithoutModulesIsAssumed) {
   EXPECT_EQ(of_first(trace).origin, Origin::Assumed);
 }
 
-/// What each trace call keeps, by whether it is a shadow ray's: the first hit ends it.
+/// Bytes that each trace call keeps, by kind of ray: the first hit ends a shadow ray.
 double slow_mean(const trace::Launch& launch) {
   double bytes = 0, calls = 0;
   for (std::size_t thread = 0; thread < launch.data.threads(); ++thread) {

@@ -1,4 +1,4 @@
-// Merged profiles: of runs that agree, of runs that do not, and of what cannot be merged.
+// Merged profiles: of runs that agree, of runs that do not, and of profiles that cannot be merged.
 #include "capture/profile/merge.hpp"
 
 #include <algorithm>

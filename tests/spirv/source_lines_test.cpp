@@ -161,7 +161,7 @@ TEST(SourceLines, OfDebugInformation) {
   maker.add(Op::OpExtInst, {1, 65, kSet, 103, kSource, kLine7, kLine7, 8, 8}).add(Op::OpUndef, {2, 66});
   maker.add(Op::OpExtInst, {1, 67, kSet, 103, kSource, kLine8, kLine8, 8, 8}).add(Op::OpUndef, {2, 68});
   maker.add(Op::OpExtInst, {1, 69, kSet, 104}).add(Op::OpUndef, {2, 70});
-  // Of what is no source, and no constant.
+  // Lines of ids that are no source, and no constant.
   maker.add(Op::OpExtInst, {1, 71, kSet, 103, kLine7, 99, 99, 8, 8}).end();
   Module module = maker.make();
   module.imports = {with_text(Op::OpExtInstImport, {kSet}, "NonSemantic.Shader.DebugInfo.100")};

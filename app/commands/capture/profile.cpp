@@ -95,8 +95,7 @@ int show(const ProfileArguments& options) {
 int merge(const ProfileArguments& options) {
   for (const auto& [given, name] :
        {std::pair{!options.path.empty(), "TRACE before merge"}, std::pair{options.blocks, "--blocks"},
-        std::pair{!options.rows.empty(), "--rows"},
-        std::pair{!options.report.empty(), "--report"}}) {
+        std::pair{!options.rows.empty(), "--rows"}, std::pair{!options.report.empty(), "--report"}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"this does not go with merge", name, "", "profile merge TRACE TRACE… -o FILE",
                                      "merge first, then rayreplay profile FILE"});
@@ -136,7 +135,8 @@ void declare(CLI::App& command, ProfileArguments& options) {
       ->check(CLI::IsMember({"branches", "loads", "uniformity"}))
       ->excludes("--blocks");
   options.format.add_to(command);
-  add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, data", "Report");
+  add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, and the data",
+            "Report");
   add_force(command, options.force);
 }
 
@@ -151,8 +151,9 @@ void declare_merge(CLI::App& command, ProfileArguments& options) {
 
 void add_profile_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand(
-      "profile", "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform branches "
-                 "and loads");
+      "profile",
+      "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform branches "
+      "and loads");
   command->group("Traces");
   auto options = std::make_shared<ProfileArguments>();
   declare(*command, *options);

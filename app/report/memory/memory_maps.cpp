@@ -36,7 +36,7 @@ PixelMap change_of(const PixelMap& baseline, const PixelMap& variant) {
   return change;
 }
 
-/// 99.9 % of the changes are within it.
+/// The size that 99.9 % of the changes do not exceed.
 double typical_size(const std::vector<PixelMap>& changes) {
   std::vector<float> sizes;
   for (const PixelMap& change : changes) {

@@ -24,13 +24,13 @@ namespace rayreplay::report {
 /// Hit rates, bytes a ray, shares of DRAM, live state.
 [[nodiscard]] output::Table memory_traffic_table(const experiment::MemoryResult& result);
 
-/// Of each row against the first: "ser: SM-cycles +90.1 % of plain's: idle +87.1 %, …; loads that missed the L1: …";
-/// without memory time the loads alone.
+/// A sentence for each row against the first: "ser: SM-cycles +90.1 % of plain's: idle +87.1 %, …; loads that missed
+/// the L1: …"; without memory time the loads alone.
 [[nodiscard]] std::vector<std::string> moved_sentences(const experiment::MemoryResult& result);
-/// Of each row whose verdict is over a part of the numbers: "ser: 2 uncertain numbers that would decide the verdict too
-/// were not varied: machine.l2_latency_cycles, …".
+/// A sentence for each row whose verdict is over a part of the numbers: "ser: 2 uncertain numbers that would decide the
+/// verdict too were not varied: machine.l2_latency_cycles, …".
 [[nodiscard]] std::vector<std::string> not_varied_sentences(const experiment::MemoryResult& result);
-/// Of each row with a verdict.
+/// The answer of each row with a verdict.
 [[nodiscard]] std::vector<std::string> memory_verdicts(const experiment::MemoryResult& result);
 
 /// A row for each number in use; where rows differ, one for each variant, else with an empty variant.

@@ -1,9 +1,10 @@
-// What the shaders of a profile executed: instructions by class, and uniform branches and loads.
+// Executed instructions of a profile's shaders by class, and their branches and loads by level of uniformity.
 //
 // Contract: a row for each shader that has counts, summed over its pipelines. An instruction was executed as often as
-// the lanes that ran its block. Levels are the static ones of capture/spirv/facts.hpp: of a branch its condition's, of
-// a load from memory its value's and its address's; in the code each counts once, executed each counts its executions.
-// Shaders whose uniformity is not known have no levels. Linear in the modules and counts, but for a factor log blocks.
+// the lanes that ran its block. Levels are static (capture/spirv/uniformity.hpp): a branch has the level of its
+// condition, a load from memory one level for its value and one for its address. `code` counts each place once,
+// `executed` its executions by a lane. Shaders of unknown uniformity have no levels. Linear in the modules and counts,
+// but for a factor log blocks.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ struct ShaderMix {
   bool has_levels = false;
   LevelCounts branches, values, addresses;
 
-  /// Of the classes that issue.
+  /// Executed instructions of all classes that issue.
   [[nodiscard]] double issued() const;
 };
 

@@ -33,7 +33,7 @@ double executed_by(const ProfileDetails& details, std::uint16_t shader) {
   return details.executions.at(shader).profile.lane_instructions;
 }
 
-/// Shaders with counts; those that executed most first.
+/// Shaders with counts, by falling number of executed instructions.
 std::vector<std::uint16_t> by_executions(const ProfileDetails& details) {
   std::vector<std::uint16_t> shaders;
   for (const auto& [shader, of] : details.executions) {
@@ -129,7 +129,7 @@ Facts facts_of(const ProfileContext& context, const ProfileDetails& details) {
   return facts;
 }
 
-/// Of a list that is longer than a page should be.
+/// A note below a list of which the page shows only the first rows; "" below others.
 std::string rest_note(std::size_t all, const char* file) {
   return all <= kMostPageRows
              ? ""

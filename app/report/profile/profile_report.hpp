@@ -24,10 +24,10 @@ struct ProfileContext {
   const trace::Profile& trace;
   const std::vector<profile::ShaderProfile>& shaders;  ///< of shader_profiles(trace)
 };
-/// With blocks, `blocks` too.
+/// `blocks`: the document also has the list of blocks.
 [[nodiscard]] nlohmann::ordered_json profile_json(const ProfileContext& context, bool blocks);
 
-/// What the page shows beside the tables of `rayreplay profile`.
+/// Contents of the page beside the tables of `rayreplay profile`.
 struct ProfileDetails {
   std::vector<ShaderRow> rows;  ///< by shader id
   std::map<std::uint16_t, Executions> executions;

@@ -19,7 +19,7 @@ std::string Executions::pipelines_text() const {
 
 std::map<std::uint16_t, Executions> executions_by_shader(const trace::Profile& profile,
                                                          std::optional<std::uint32_t> only, const std::string& file) {
-  // Of the file's own rows, so that errors name them.
+  // Checked first, because errors of the sums would not name the rows of the file.
   static_cast<void>(profile::shader_profiles({profile.shaders, profile.block_counts, profile.header.warp_size}, file));
   profile::SumOverPipelines sum = profile::sum_over_pipelines(profile.block_counts, only, file);
   std::map<std::uint16_t, Executions> result;

@@ -1,4 +1,4 @@
-// How often the blocks of a trace's shaders ran, for each shader over its pipelines.
+// Executions of the blocks of a trace's shaders, summed over the pipelines of each shader.
 //
 // Contract: `executions_by_shader` takes a checked profile (trace::load_profile). A shader without counts has no entry.
 // Errors: those of shader_profile.hpp, and of sums beyond 64 bits.
@@ -25,7 +25,7 @@ struct Executions {
   [[nodiscard]] std::string pipelines_text() const;
 };
 
-/// By shader id. `only`: this pipeline alone.
+/// Executions by shader id. `only`: of this pipeline alone.
 [[nodiscard]] std::map<std::uint16_t, Executions> executions_by_shader(const trace::Profile& profile,
                                                                        std::optional<std::uint32_t> only,
                                                                        const std::string& file);

@@ -1,4 +1,4 @@
-// Results of `rayreplay shaders`: what is known of shaders without running them (capture/spirv/facts.hpp).
+// Results of `rayreplay shaders`: facts of shaders without a run (capture/spirv/facts.hpp).
 //
 // Contract: tables of shaders, of their calls, and of their branches and loads from memory, in the order of the
 // report's shaders and then by place. Cells of what was not analysed are empty, and `notes` say why. docs/surfaces.md

@@ -60,7 +60,7 @@ std::uint32_t length_of(const Rewriter& rewriter, const Instruction& array) {
   return length != nullptr && length->is(Op::OpConstant) && length->size() == 4 ? (*length)[3] : 0;
 }
 
-/// Types of the members of a composite, or empty: it is none, or has too many.
+/// Types of the members of a composite. Empty for other types, and for composites of too many members.
 std::vector<Id> members_of(const Rewriter& rewriter, const Instruction& type) {
   switch (static_cast<Op>(type.op())) {
     case Op::OpTypeStruct:
@@ -97,7 +97,7 @@ bool is_short_vector(const Rewriter& rewriter, const Instruction& type) {
          (*component)[2] <= 32;
 }
 
-/// 0: not comparable.
+/// Words of a value of the type; 0: not comparable.
 std::uint32_t words_of(const Rewriter& rewriter, Id type, std::uint32_t depth) {
   const Instruction* found = rewriter.global(type);
   if (found == nullptr || depth > kMostNesting) {
@@ -232,7 +232,7 @@ class AddressFinder {
   AddressFinder(const Rewriter& rewriter, const PointerDefinitions& definitions)
       : r_(rewriter), definitions_(definitions) {}
 
-  /// Empty, or why it is not known.
+  /// Adds the values that choose the place that the pointer names. Empty, or why they are not known.
   std::string add_pointer(Id pointer) {
     if (storage_of(r_, pointer) == static_cast<Word>(StorageClass::PhysicalStorageBuffer)) {
       add(pointer);
@@ -287,7 +287,7 @@ class AddressFinder {
     return kChosen;
   }
 
-  /// A value; constants choose nothing.
+  /// Adds a value, unless it is a constant: these choose nothing.
   void add(Id value) {
     if (r_.global(value) == nullptr && std::find(values.begin(), values.end(), value) == values.end()) {
       values.push_back(value);

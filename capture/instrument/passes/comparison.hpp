@@ -1,4 +1,4 @@
-// Comparison of a value in all lanes of a group, bit by bit: whether each lane has what the leading lane has.
+// Comparison of each lane's value with that of the leading lane of its group, bit by bit.
 //
 // Floats are compared as words: NaNs of the same bits are equal, zeros of different signs are not. Composites are
 // compared by their members. Floats of 16 bits are widened first, so their NaNs may compare as equal.
@@ -33,14 +33,15 @@ class PointerDefinitions {
 };
 
 /// The values that choose a load's address: a physical pointer, or the indices that are not constant and, of images,
-/// the coordinates and the operands that follow them. Empty: only constants do. Without a result, `why` says so.
+/// the coordinates and the operands that follow them. Empty: constants alone choose it. Without a result, `why` has the
+/// reason.
 [[nodiscard]] std::optional<std::vector<Id>> address_of(const Rewriter& rewriter, const PointerDefinitions& definitions,
                                                         const Instruction& load, std::string& why);
 
 /// Whether values of a type can be compared.
 [[nodiscard]] bool is_comparable(const Rewriter& rewriter, Id type);
 
-/// A truth value of each lane: it has the leader's values. `values`: one or more, of comparable types.
+/// Id of a truth value, in each lane: whether it has the leader's values. `values`: one or more, of comparable types.
 [[nodiscard]] Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values);
 
 }  // namespace rayreplay::instrument

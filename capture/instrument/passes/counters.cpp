@@ -21,11 +21,11 @@ using spv::Op;
 
 namespace {
 
-/// 64 MiB.
+/// 64 MiB of u64.
 constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 23;
 
 bool copies_memory(const Rewriter& rewriter, const Instruction& i) {
-  // As a load of the source would be.
+  // Only where a load of the source would be counted.
   return (i.is(Op::OpCopyMemory) || i.is(Op::OpCopyMemorySized)) &&
          is_counted_load(rewriter, Instruction(Op::OpLoad, {0, 0, i[2]}));
 }
@@ -58,7 +58,7 @@ struct Counters::Edits {
     Id code = 0;                                   ///< loop headers: the new block that their code moves to; 0: none
   };
 
-  /// `instructions`: by site, of those that are no blocks.
+  /// `instructions`: by site, its place in the body, unless it is a block.
   Edits(const spirv::ControlFlow& flow, const std::vector<CounterSite>& sites,
         const std::vector<std::size_t>& instructions, Linker& linker)
       : blocks(flow.blocks.size()) {
@@ -93,7 +93,8 @@ struct Counters::Edits {
       }
     }
   }
-  /// A loop header that branches on, or out of its loop body: without its merge instruction its branch needs none.
+  /// Whether the code of a loop header can move: its branch has one target, or leaves the loop body, and so needs no
+  /// merge instruction of its own.
   static bool can_move(const spirv::ControlFlow& flow, Node b) {
     const spirv::Block& block = flow.blocks[b];
     const auto leaves = [&](Node to) {
@@ -104,7 +105,7 @@ struct Counters::Edits {
            (block.ending == spirv::Ending::Branch ||
             (block.ending == spirv::Ending::ConditionalBranch && std::any_of(next.begin(), next.end(), leaves)));
   }
-  /// The block that a phi's value comes from now.
+  /// Replaces the blocks that a phi names by those that its values come from now.
   void mend(Instruction& phi, Id block) const {
     for (std::size_t i = 4; i < phi.size() && !parents.empty(); i += 2) {
       if (const auto split = parents.find({block, phi[i]}); split != parents.end()) {
@@ -247,7 +248,7 @@ CounterSite Counters::load_site(spirv::Place place, const Instruction& load) {
   return site;
 }
 
-/// Sites of branches and loads; the result has the instruction of each site, blocks included.
+/// Adds the sites of branches and loads. Returns the place in the body of each site; 0 for blocks.
 std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const spirv::ControlFlow& flow,
                                                     std::span<const std::uint32_t> origins, CountedFunction& counted) {
   const spirv::Function& function = rewriter_.module.functions[index];
@@ -259,7 +260,7 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
     if (!flow.reached(b)) {
       continue;
     }
-    bool called = false;  // since the start of the block: its group may be another one
+    bool called = false;  // a call since the start of the block: the group may have changed
     for (std::size_t at = flow.blocks[b].first; at <= flow.blocks[b].last; ++at) {
       const Instruction& i = function.body[at];
       const Instruction& origin = given.body[origins[at]];

@@ -131,7 +131,7 @@ class Counters {
   /// `given`: the module as the application gave it, which must outlive this.
   Counters(Rewriter& rewriter, const Module& given);
   /// Adds the counters of a function of the module, which these shaders reach. `origins`: for each of its instructions
-  /// the one of the given function that it stands for, or was added for.
+  /// the instruction of the given function that it is, or that it was added for.
   void add(std::size_t function, std::span<const std::uint32_t> shaders, std::span<const std::uint32_t> origins);
   /// Behind the last function.
   void finish();

@@ -1,6 +1,6 @@
-// Probes that count executions: the first active lane of a group adds for all of them. A counter is some of these
-// numbers, a u64 each, in this order: lanes; groups; groups with one value in all lanes; groups with one address in all
-// lanes. `cell` is the first. Linked like the probes of events.comp.
+// Probes that count executions: the first active lane of a group adds for all of them. A counter has some of these
+// cells, a u64 each, in this order: lanes; groups; groups with one value in all lanes; groups with one address in all
+// lanes. `cell` is the index of its first cell. Linked like the probes of events.comp.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require

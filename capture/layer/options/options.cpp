@@ -133,8 +133,8 @@ const std::vector<Option>& option_table() {
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
-       "what is counted in the shaders: blocks, branches, loads, several with commas between them, or all: executions "
-       "of each basic block; of each branch and load, and in how many all lanes agreed (default: nothing is counted)"},
+       "counts in the shaders: blocks, branches, loads (with commas between them), or all. blocks: executions of each "
+       "basic block; branches, loads: executions of each, and those in which all lanes agreed (default: no counts)"},
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
        "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
        "follow from them"},

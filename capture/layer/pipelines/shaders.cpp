@@ -50,7 +50,7 @@ bool names_ray_tracing(std::span<const std::uint32_t> words) {
   return false;
 }
 
-/// What is counted in a module.
+/// Counted places of a module.
 void spool_layout(const instrument::Result& result) {
   spool::Counters block;
   block.module = result.entry_points.front().shader;

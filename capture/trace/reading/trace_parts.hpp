@@ -46,7 +46,7 @@ void plan_scene(ColumnLoader& loader, SceneNumbers& numbers);
 /// The columns go straight into `counts`; none without the group /profile/blocks. Returns the rows.
 std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts);
 
-/// The same of the group /profile/`kind`; `addresses`: it has a column of them.
+/// The same for the group /profile/`kind`. `addresses`: the group has a column for them.
 std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bool addresses,
                                       InstructionCounts& counts);
 

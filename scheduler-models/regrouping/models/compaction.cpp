@@ -62,8 +62,8 @@ const SchedulerModels::Registrar kRegistrar(
                     declare::real("cycles", 0.0, "cycles", "Latency added to every warp that an exchange forms.", 0,
                                   1e9),
                     declare::real("live_state", -1.0, "bytes",
-                                  "What a thread that moves writes and reads; below 0: of the launch's shaders, as "
-                                  "ser's.",
+                                  "Bytes that a thread that moves writes, and reads again; below 0: those of the "
+                                  "launch's shaders, as for ser.",
                                   -1, 65536),
                     bandwidth_parameter("live state")}},
     [](const Parameters& parameters) { return std::make_unique<Compaction>(parameters); });

@@ -175,9 +175,8 @@ std::vector<Parameter> parameters() {
                     "Latency of every warp that an exchange forms; below 0: the machine's.", -1, 1e9),
       declare::real(
           "live_state", -1.0, "bytes",
-          "State of a thread that lives across the call: what is written before it and read after it, and the payload; "
-          "below 0: of the launch's shaders, or without their SPIR-V 84, what NVIDIA reports of Indiana Jones after "
-          "it was reduced (before: 222).",
+          "State of a thread that is written before the call and read after it, with the payload; below 0: that of the "
+          "launch's shaders, or 84 without their SPIR-V, NVIDIA's figure for Indiana Jones after a reduction from 222.",
           -1, 65536),
       declare::choice("spill", "all", {"all", "moved"},
                       "Threads whose live state goes through memory: all that reorder, or those alone that moved to "

@@ -35,7 +35,7 @@ class ItemSupply {
     }
     return held_[place_[item]];
   }
-  /// Of all streams taken so far, and of those generated ahead.
+  /// Calls in all streams taken so far, and in those generated ahead.
   [[nodiscard]] const memory::WarpCalls& calls() const {
     return calls_;
   }
@@ -54,10 +54,10 @@ class ItemSupply {
   memory::WarpSource* source_;
   const Dispatcher* dispatcher_;
   std::size_t ahead_;
-  bool raw_, work_;                          ///< wanted
-  std::vector<std::uint32_t> place_;         ///< by item: of its stream in held_; kNone
-  std::deque<memory::WarpStream> held_;      ///< generated and not given back; others are empty
-  std::vector<std::uint32_t> free_;          ///< places of those
+  bool raw_, work_;                      ///< wanted
+  std::vector<std::uint32_t> place_;     ///< by item: of its stream in held_; kNone
+  std::deque<memory::WarpStream> held_;  ///< generated and not given back; others are empty
+  std::vector<std::uint32_t> free_;      ///< places of those
   memory::WarpCalls calls_;
   std::vector<std::uint32_t> items_;         ///< of one call of the source
   std::vector<memory::WarpStream> streams_;  ///< of one call of the source

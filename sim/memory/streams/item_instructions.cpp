@@ -6,7 +6,7 @@
 namespace rayreplay::memory {
 namespace {
 
-/// Leaves the different ones of these calls of lanes, ascending, and counts them.
+/// Reduces the lanes' calls to different ones, ascending, and counts both.
 void keep_different(std::vector<std::uint32_t>& calls, WorkWriter& work) {
   const std::size_t lanes = calls.size();
   std::ranges::sort(calls);

@@ -42,7 +42,7 @@ class WorkWriter {
     add(row_.latency, latency);
     run_.add(stage_, issue, latency);
   }
-  /// `calls` different calls that `lanes` lanes make, each of them one.
+  /// Counts `calls` different calls by `lanes` lanes, one call a lane.
   void count_calls(std::size_t calls, std::size_t lanes) {
     calls_.add({calls, lanes});
   }

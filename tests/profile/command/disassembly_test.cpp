@@ -1,4 +1,4 @@
-// Annotated instructions of modules that are not what they should be.
+// Annotated instructions of modules that are damaged, or that do not fit the counts.
 #include "app/report/shaders/disassembly.hpp"
 
 #include <random>
