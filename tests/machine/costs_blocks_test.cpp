@@ -236,6 +236,22 @@ TEST_P(CountedModules, CostTheSameByInstructions) {
   }
 }
 
+TEST(BlockCosts, OfACaptureAreItsSumsByInstructions) {
+  const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/one-weekend-blocks.rrt");
+  const Costs costs = block_costs(trace);
+  std::size_t compared = 0;
+  for (std::uint16_t shader = 0; shader < trace.shaders.size(); ++shader) {
+    for (const EventKind kind : {EventKind::Begin, EventKind::Intersection, EventKind::ClosestHit, EventKind::Miss}) {
+      const CallCost& cost = call_of(costs, shader, kind);
+      if (cost.origin == "blocks") {
+        ++compared;
+        EXPECT_NEAR(cost.issue, slow_cost(trace, shader), 1e-9 * cost.issue) << trace.shaders[shader].name;
+      }
+    }
+  }
+  EXPECT_EQ(compared, 6U) << "ray generation, a sphere, three materials, the sky";
+}
+
 INSTANTIATE_TEST_SUITE_P(H200, CountedModules,
                          testing::Values("one-weekend", "one-weekend-ser", "teapot-alpha", "bunny"),
                          [](const auto& instance) {

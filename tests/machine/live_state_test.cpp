@@ -1,14 +1,14 @@
 // Live state of launches: the bytes that `rayreplay shaders` shows for the captured modules, weighed by calls.
 #include "sim/machine/live_state.hpp"
 
-#include <map>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "capture/trace/reader.hpp"
 #include "tests/support/launch_builder.hpp"
+#include "tests/support/random_trace.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -82,6 +82,26 @@ TEST(LiveState, WithoutModulesIsAssumed) {
   trace = four_rays();
   trace.shaders[0].stage = ShaderStage::Miss;  // no entry point of this stage
   EXPECT_EQ(of_first(trace).origin, Origin::Assumed);
+}
+
+TEST(LiveState, AnyWordsAreRead) {
+  trace::Trace trace = four_rays();
+  trace.launches[0].data.rays.site = {0, 1, 1, 1};
+  const std::vector<std::uint32_t> good = trace.shaders[0].spirv;
+  test::Random random(11);
+  std::size_t assumed = 0;
+  for (int round = 0; round < 100; ++round) {
+    trace.shaders[0].spirv = good;
+    for (std::uint32_t changes = 1 + random.below(4); changes > 0; --changes) {
+      std::uint32_t& word = trace.shaders[0].spirv[random.below(good.size())];
+      word = random.one_in(2) ? static_cast<std::uint32_t>(random.bits()) : word ^ (1U << random.below(32));
+    }
+    const LiveState state = of_first(trace);
+    EXPECT_GE(state.bytes, 0);
+    assumed += state.origin == Origin::Assumed ? 1U : 0U;
+  }
+  EXPECT_GT(assumed, 0U);
+  EXPECT_LT(assumed, 100U);
 }
 
 /// Bytes that each trace call keeps, by kind of ray: the first hit ends a shadow ray.
