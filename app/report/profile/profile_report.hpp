@@ -16,6 +16,7 @@
 #include "app/report/shaders/executions.hpp"
 #include "app/report/shaders/shader_report.hpp"
 #include "capture/profile/shader_profile.hpp"
+#include "capture/trace/reader.hpp"
 
 namespace rayreplay::report {
 

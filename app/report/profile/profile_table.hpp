@@ -7,6 +7,7 @@
 
 #include "app/report/export/table.hpp"
 #include "capture/profile/shader_profile.hpp"
+#include "capture/trace/reader.hpp"
 
 namespace rayreplay::report {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capture/profile/shader_profile.hpp"
+#include "capture/trace/reader.hpp"
 
 namespace rayreplay::report {
 
