@@ -51,7 +51,7 @@ SpoolContents contents_with_instructions() {
   sites.push_back({SiteKind::Load, spool::kNone, 1, 8, 11, 15, 0});
   sites.push_back({SiteKind::Load, spool::kNone, 1, 9, 15, 0, 12});
   sites.push_back({SiteKind::Load, spool::kNone, 0, 4, 15, 7, 0});
-  for (const std::uint64_t count : {10, 2, 1, 3, 1, 1, 0, 9, 2, 2}) {
+  for (const std::uint64_t count : {10U, 2U, 1U, 3U, 1U, 1U, 0U, 9U, 2U, 2U}) {
     result.counts[0].cells.push_back(count);
   }
   return result;
