@@ -27,8 +27,9 @@ namespace rayreplay::scheduler {
 enum class Scope : std::uint8_t {
   Warp,  ///< no exchange: threads stay in their warp and reconverge at the cut
   Pool,  ///< `pool_warps` warps that start one after another
-  /// All warps of an SM: the captured one (of the warp's first thread with segments) if known for all warps and below
-  /// the number of shading SMs; else the rank of start modulo that number. The schedule names the source.
+  /// All warps of an SM: the captured one (of the warp's first thread with segments) if known for all warps, below the
+  /// number of shading SMs, and not one for all; else the rank of start modulo that number. The schedule names the
+  /// source.
   Sm,
   Launch,
 };

@@ -1,6 +1,7 @@
 #include "scheduler-models/regrouping/units.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include <tbb/blocked_range.h>
@@ -35,7 +36,8 @@ std::vector<std::uint32_t> warps_by_start(const PlanContext& context) {
   return warps;
 }
 
-/// The captured SM of each warp, by its first thread with segments; empty unless all are known and below `sms`.
+/// The captured SM of each warp, by its first thread with segments; empty unless all are known, below `sms`, and
+/// several.
 std::vector<std::uint32_t> captured_sms(const PlanContext& context, std::span<const std::uint32_t> warps,
                                         std::uint32_t sms) {
   const trace::Launch& launch = context.launch;
@@ -64,7 +66,9 @@ std::vector<std::uint32_t> captured_sms(const PlanContext& context, std::span<co
       return {};
     }
   }
-  return result;
+  // CPUs that run Vulkan report one SM for all warps: it says nothing about the machine's SMs.
+  const bool several = std::ranges::adjacent_find(result, std::not_equal_to<>()) != result.end();
+  return several || sms == 1 ? result : std::vector<std::uint32_t>();
 }
 
 Units units_by_sm(const PlanContext& context) {

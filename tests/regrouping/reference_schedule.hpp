@@ -131,7 +131,7 @@ inline std::vector<ReferenceRound> reference_rounds(const scheduler::PlanContext
   return rounds;
 }
 
-/// The captured SM of each of the warps; empty unless all are known and on the machine.
+/// The captured SM of each of the warps; empty unless all are known and on the machine, and not all of several are one.
 inline std::map<std::uint32_t, std::uint32_t> reference_sms(const scheduler::PlanContext& plan,
                                                             const std::vector<std::uint32_t>& warps) {
   const trace::Launch& launch = plan.launch;
@@ -154,7 +154,12 @@ inline std::map<std::uint32_t, std::uint32_t> reference_sms(const scheduler::Pla
       return {};
     }
   }
-  return result;
+  std::set<std::uint32_t> sms;
+  for (const auto& [warp, sm] : result) {
+    sms.insert(sm);
+  }
+  return sms.size() == 1 && plan.machine.sms - plan.machine.withheld_sms > 1 ? std::map<std::uint32_t, std::uint32_t>()
+                                                                             : result;
 }
 
 inline std::vector<ReferenceUnit> reference_schedule(const scheduler::PlanContext& plan,

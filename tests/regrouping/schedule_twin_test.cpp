@@ -4,6 +4,8 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
+
 #include "capture/trace/reader.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
@@ -78,6 +80,15 @@ TEST_P(Captured, MakesTheSameSchedule) {
   expect_same(as_captured, test::flatten(test::reference_schedule(plan.context(), none, by_sm), 32, false), "captured");
   plan.machine.sms = 24;  // fewer: its SMs are not used
   EXPECT_EQ(schedule_rounds(plan.context(), none, by_sm).sm_source, scheduler::SmSource::StartRank);
+  trace::Trace on_one = trace;  // as CPUs report it: says nothing about SMs
+  trace::Column<std::uint16_t>& sms = on_one.launches.at(0).groups.sm;
+  std::fill(sms.begin(), sms.end(), std::uint16_t{0});
+  test::Plan of_one(on_one, order);
+  of_one.cut({.at = scheduler::CutAt::PendingCall});
+  of_one.machine.sms = 132;
+  const SegmentSchedule by_start = schedule_rounds(of_one.context(), none, by_sm);
+  EXPECT_EQ(by_start.sm_source, scheduler::SmSource::StartRank);
+  expect_same(by_start, test::flatten(test::reference_schedule(of_one.context(), none, by_sm), 32, false), "one SM");
   const Keys keys = scheduler::reorder_keys(plan.context(), {.spatial = scheduler::SpatialKey::Hit, .spatial_bits = 3});
   for (const Scope scope : {Scope::Pool, Scope::Sm, Scope::Launch}) {
     const Regrouping regrouping{.scope = scope, .pool_warps = 16};

@@ -99,7 +99,7 @@ void note_unused_sms(const experiment::CompareResult& result, const trace::Launc
     if (row.sm_source == scheduler::SmSource::StartRank && launch.groups.size() > 0) {
       console::note(
           "{}: the captured SMs are not used, warps go to the SMs in the order in which they start: the capture lacks "
-          "some warp's SM, or has SMs beyond the {} that shade on {}",
+          "some warp's SM, has one SM for all, or has SMs beyond the {} that shade on {}",
           report::short_spec(row.model), result.machine.sms - row.charges.withheld_sms, result.machine.name);
     }
   }
