@@ -30,7 +30,7 @@ std::vector<test::CountRow> rows_of_both(std::uint64_t scale) {
 }
 
 TEST(MergedProfiles, LeaveOutBranchesAndLoads) {
-  Run with_branches = two_shaders("b", 2);
+  profile::Run with_branches = two_shaders("b", 2);
   with_branches.profile.branch_counts.lanes.push_back(1);
   const Merged merged = merge({with_branches, two_shaders("a", 1)});
   EXPECT_THAT(merged.remarks, ElementsAre(HasSubstr("counts of branches and loads are left out: those of ")));
@@ -93,7 +93,7 @@ TEST(MergedProfiles, DoNotDependOnTheOrderOfTheRuns) {
 
 TEST(MergedProfiles, OfMergedProfilesAreThoseOfAllRuns) {
   const Merged two = merge({two_shaders("a", 1), two_shaders("b", 2)});
-  const profile::Run merged{"ab.rrt", {two.trace.header, two.trace.shaders, two.trace.block_counts, "ab"}};
+  const profile::Run merged{"ab.rrt", {two.trace.header, two.trace.shaders, two.trace.block_counts, {}, {}, "ab"}};
   const Merged all = merge({merged, two_shaders("c", 5)});
   EXPECT_EQ(rows_of(all.trace.block_counts), rows_of_both(8));
   EXPECT_EQ(all.trace.header.configuration, R"({"merged_runs":["a","b","c"]})");
