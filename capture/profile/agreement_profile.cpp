@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "capture/profile/entry_function.hpp"
 #include "capture/spirv/facts.hpp"
 #include "capture/spirv/uniformity.hpp"
 
@@ -29,22 +30,14 @@ class ShaderPlaces {
         members_[{i[1], i[2]}] = i.string(3);
       }
     }
-    const auto model =
-        static_cast<spirv::Word>(spv::ExecutionModel::RayGenerationKHR) + static_cast<spirv::Word>(shader.stage);
-    for (const spirv::Instruction& entry : module_.entry_points) {
-      const auto function = analysed_.calls.function_of.find(entry[2]);
-      std::string reason;
-      if (entry[1] != model || entry.string(3) != shader.entry || function == analysed_.calls.function_of.end()) {
-        continue;
-      }
-      if (const auto levels = spirv::uniformity(analysed_, function->second, reason)) {
-        for (const auto* list : {&levels->branches, &levels->results}) {
-          for (const spirv::UniformityFacts& facts : *list) {
-            levels_[facts.place] = facts;
-          }
+    const auto function = entry_function(module_, shader.stage, shader.entry);
+    std::string reason;
+    if (const auto levels = function ? spirv::uniformity(analysed_, *function, reason) : std::nullopt) {
+      for (const auto* list : {&levels->branches, &levels->results}) {
+        for (const spirv::UniformityFacts& facts : *list) {
+          levels_[facts.place] = facts;
         }
       }
-      break;
     }
   }
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/commands/capture/agreement_tables.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
+#include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/profile_report.hpp"
 #include "app/report/profile/profile_table.hpp"
 #include "base/count_text.hpp"
@@ -60,11 +60,11 @@ int show(const ProfileArguments& options) {
   if (!options.report.empty()) {
     report::write_profile_report(options.report, options.force, context);
   }
-  const auto uniformity = [&] { return agreement_table(trace, agreement); };
+  const auto uniformity = [&] { return report::agreement_table(trace, agreement); };
   const auto table = [&] {
     if (options.rows == "branches" || options.rows == "loads") {
       const bool branches = options.rows == "branches";
-      return instruction_table(trace, branches ? agreement.branches : agreement.loads, branches);
+      return report::instruction_table(trace, branches ? agreement.branches : agreement.loads, branches);
     }
     if (options.blocks) {
       return report::profile_block_table(trace, shaders);

@@ -1,10 +1,10 @@
-#include "app/commands/capture/agreement_tables.hpp"
+#include "app/report/profile/agreement_table.hpp"
 
 #include <numeric>
 
 #include <fmt/format.h>
 
-namespace rayreplay::app {
+namespace rayreplay::report {
 namespace {
 
 using output::Cell;
@@ -108,4 +108,4 @@ Table instruction_table(const trace::Profile& trace, const std::vector<profile::
   return table;
 }
 
-}  // namespace rayreplay::app
+}  // namespace rayreplay::report

@@ -4,7 +4,7 @@
 #include "app/report/export/table.hpp"
 #include "capture/profile/agreement_profile.hpp"
 
-namespace rayreplay::app {
+namespace rayreplay::report {
 
 /// A row for the branches, the loaded values and the load addresses of each shader of each pipeline.
 [[nodiscard]] output::Table agreement_table(const trace::Profile& trace, const profile::AgreementProfile& profile);
@@ -13,4 +13,4 @@ namespace rayreplay::app {
 [[nodiscard]] output::Table instruction_table(const trace::Profile& trace,
                                               const std::vector<profile::InstructionProfile>& rows, bool branches);
 
-}  // namespace rayreplay::app
+}  // namespace rayreplay::report
