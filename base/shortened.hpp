@@ -1,4 +1,6 @@
 // Texts cut to a length, for labels and lists.
+//
+// Contract: valid UTF-8 stays valid; any other bytes give at most the same length. No errors. O(length).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,7 @@
 // Counters of an instrumented module: the counted places, and the cells with their numbers.
+//
+// Contract: data only. A function's sites have their cells one after another, each site those that its mask of `Cell`
+// names, in that order.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,7 @@
 // Tables of `rayreplay profile` about branches and loads.
+//
+// Contract: keys of the columns are those of JSON and CSV (docs/surfaces.md). Rows come in the order of the profile. A
+// value that is not known is an empty cell. O(rows).
 #pragma once
 
 #include "app/report/export/table.hpp"

@@ -1,5 +1,8 @@
 // Comparison of each lane's value with that of the leading lane of its group, bit by bit.
 //
+// Contract: `compare` appends instructions to a body, and to the module the types and constants that they need. What
+// cannot be compared is known before, from `is_comparable` and `address_of`. O(words of the values).
+//
 // Floats are compared as words: NaNs of the same bits are equal, zeros of different signs are not. Composites are
 // compared by their members. Floats of 16 bits are widened first, so their NaNs may compare as equal.
 #pragma once
