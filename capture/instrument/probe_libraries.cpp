@@ -1,6 +1,7 @@
 #include "capture/instrument/probe_libraries.hpp"
 
 #include "Counts.spv.hpp"
+#include "CountsByExtension.spv.hpp"
 #include "EmptyAnyHit.spv.hpp"
 #include "Events.spv.hpp"
 #include "EventsWithClock.spv.hpp"
@@ -20,9 +21,10 @@ const Library& lookups_library() {
   return *kLibrary;
 }
 
-const Library& counts_library() {
-  static const Library* const kLibrary = new Library(make_library(kCounts));
-  return *kLibrary;
+const Library& counts_library(bool ballot_extension) {
+  static const Library* const kPlain = new Library(make_library(kCounts));
+  static const Library* const kByExtension = new Library(make_library(kCountsByExtension));
+  return ballot_extension ? *kByExtension : *kPlain;
 }
 
 std::span<const Word> empty_any_hit() {

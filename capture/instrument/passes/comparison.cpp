@@ -215,7 +215,8 @@ class Comparer {
     static constexpr std::array<const char*, kChunk> kProbes = {"rr_same1", "rr_same2", "rr_same3", "rr_same4"};
     const Id type = r_.linker.type_bool();
     const std::array<Id, 2> arguments = {leader_, id};
-    const Id same = r_.call(out_, type, r_.linker.function(counts_library(), kProbes.at(words - 1)), arguments);
+    const Id same = r_.call(
+        out_, type, r_.linker.function(counts_library(r_.options.ballot_extension), kProbes.at(words - 1)), arguments);
     same_ = same_ == 0 ? same : make(Op::OpLogicalAnd, type, {same_, same});
   }
 

@@ -170,7 +170,8 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
   }
   std::vector<Id> same;
   if (!compared.empty()) {
-    const Id leader = r.call(out, r.linker.type_uint(), r.linker.function(counts_library(), "rr_leader"), {});
+    const Id leader = r.call(out, r.linker.type_uint(),
+                             r.linker.function(counts_library(r.options.ballot_extension), "rr_leader"), {});
     for (const std::vector<Id>& values : compared) {
       same.push_back(compare(r, out, leader, values));
     }
@@ -179,7 +180,7 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
                       : same.size() == 1            ? "rr_count_same"
                       : (site.cells & kGroups) != 0 ? "rr_count_both"
                                                     : "rr_count_lanes";
-  const Id function = r.linker.function(counts_library(), probe);
+  const Id function = r.linker.function(counts_library(r.options.ballot_extension), probe);
   if (address_ == 0) {
     address_ = r.linker.own_constant(std::uint64_t{0});
   }

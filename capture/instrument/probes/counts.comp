@@ -1,13 +1,21 @@
 // Probes that count executions: the first active lane of a group adds for all of them. A counter has some of these
 // cells, a u64 each, in this order: lanes; groups; groups with one value in all lanes; groups with one address in all
 // lanes. `cell` is the index of its first cell. Linked like the probes of events.comp.
+//
+// RR_BALLOT_EXTENSION: votes by SPV_KHR_shader_ballot. They tell which lanes run at the moment, whereas group operations
+// of the core also order the lanes' ways to them: on NVIDIA's driver 580 shaders with many of these never end.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_atomic_int64 : require
 #extension GL_KHR_shader_subgroup_ballot : require
+#ifdef RR_BALLOT_EXTENSION
+#extension GL_ARB_gpu_shader_int64 : require
+#extension GL_ARB_shader_ballot : require
+#else
 #extension GL_KHR_shader_subgroup_shuffle : require
+#endif
 #include "capture/instrument/probes/constants.h"
 
 layout(local_size_x = 1) in;
@@ -18,6 +26,46 @@ layout(buffer_reference, buffer_reference_align = 8, std430) buffer Cells {
   uint64_t number[4];
 };
 
+#ifdef RR_BALLOT_EXTENSION
+uvec4 vote(const bool value) {
+  return uvec4(unpackUint2x32(ballotARB(value)), 0u, 0u);
+}
+bool is_first(const uvec4 together) {
+  return subgroupBallotExclusiveBitCount(together) == 0u;
+}
+uint of_lane(const uint words, const uint lane) {
+  return readInvocationARB(words, lane);
+}
+uvec2 of_lane(const uvec2 words, const uint lane) {
+  return readInvocationARB(words, lane);
+}
+uvec3 of_lane(const uvec3 words, const uint lane) {
+  return readInvocationARB(words, lane);
+}
+uvec4 of_lane(const uvec4 words, const uint lane) {
+  return readInvocationARB(words, lane);
+}
+#else
+uvec4 vote(const bool value) {
+  return subgroupBallot(value);
+}
+bool is_first(const uvec4 together) {
+  return subgroupElect();
+}
+uint of_lane(const uint words, const uint lane) {
+  return subgroupShuffle(words, lane);
+}
+uvec2 of_lane(const uvec2 words, const uint lane) {
+  return subgroupShuffle(words, lane);
+}
+uvec3 of_lane(const uvec3 words, const uint lane) {
+  return subgroupShuffle(words, lane);
+}
+uvec4 of_lane(const uvec4 words, const uint lane) {
+  return subgroupShuffle(words, lane);
+}
+#endif
+
 uint lanes_of(const uvec4 together) {
   return uint(bitCount(together.x)) + (kWide ? uint(bitCount(together.y)) : 0u);
 }
@@ -27,15 +75,15 @@ bool has_all(const uvec4 lanes, const uvec4 together) {
 }
 
 void rr_count_lanes(const uint64_t counters, const uint cell) {
-  uvec4 together = subgroupBallot(true);
-  if (subgroupElect()) {
+  uvec4 together = vote(true);
+  if (is_first(together)) {
     atomicAdd(Cells(counters + uint64_t(cell) * 8ul).number[0], uint64_t(lanes_of(together)));
   }
 }
 
 void rr_count_both(const uint64_t counters, const uint cell) {
-  uvec4 together = subgroupBallot(true);
-  if (subgroupElect()) {
+  uvec4 together = vote(true);
+  if (is_first(together)) {
     Cells cells = Cells(counters + uint64_t(cell) * 8ul);
     atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
     atomicAdd(cells.number[1], 1ul);
@@ -44,9 +92,9 @@ void rr_count_both(const uint64_t counters, const uint cell) {
 
 // same: this lane has the leader's value.
 void rr_count_same(const uint64_t counters, const uint cell, const bool same) {
-  uvec4 together = subgroupBallot(true);
-  uvec4 equal = subgroupBallot(same);
-  if (subgroupElect()) {
+  uvec4 together = vote(true);
+  uvec4 equal = vote(same);
+  if (is_first(together)) {
     Cells cells = Cells(counters + uint64_t(cell) * 8ul);
     atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
     atomicAdd(cells.number[1], 1ul);
@@ -57,10 +105,10 @@ void rr_count_same(const uint64_t counters, const uint cell, const bool same) {
 }
 
 void rr_count_same_both(const uint64_t counters, const uint cell, const bool value, const bool address) {
-  uvec4 together = subgroupBallot(true);
-  uvec4 values = subgroupBallot(value);
-  uvec4 addresses = subgroupBallot(address);
-  if (subgroupElect()) {
+  uvec4 together = vote(true);
+  uvec4 values = vote(value);
+  uvec4 addresses = vote(address);
+  if (is_first(together)) {
     Cells cells = Cells(counters + uint64_t(cell) * 8ul);
     atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
     atomicAdd(cells.number[1], 1ul);
@@ -74,23 +122,23 @@ void rr_count_same_both(const uint64_t counters, const uint cell, const bool val
 }
 
 // The lane that the others are compared with. It comes from the ballot, its value from a shuffle:
-// subgroupBroadcastFirst is wrong on lavapipe.
+// broadcasts of the first lane are wrong on lavapipe.
 uint rr_leader() {
-  uvec4 together = subgroupBallot(true);
+  uvec4 together = vote(true);
   return !kWide || together.x != 0u ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
 }
 
 bool rr_same1(const uint leader, const uint words) {
-  return subgroupShuffle(words, leader) == words;
+  return of_lane(words, leader) == words;
 }
 bool rr_same2(const uint leader, const uvec2 words) {
-  return all(equal(subgroupShuffle(words, leader), words));
+  return all(equal(of_lane(words, leader), words));
 }
 bool rr_same3(const uint leader, const uvec3 words) {
-  return all(equal(subgroupShuffle(words, leader), words));
+  return all(equal(of_lane(words, leader), words));
 }
 bool rr_same4(const uint leader, const uvec4 words) {
-  return all(equal(subgroupShuffle(words, leader), words));
+  return all(equal(of_lane(words, leader), words));
 }
 
 layout(push_constant) uniform Arguments {

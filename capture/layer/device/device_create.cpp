@@ -253,6 +253,7 @@ void set_up(Device& device, const DeviceRequest& request, bool with_additions, c
   device.frame_boundary = request.frame_boundary;
   device.has_clock = with_additions && request.clock;
   device.has_sm = with_additions && request.sm;
+  device.has_ballot = with_additions && request.ballot;
   std::uint32_t count = 0;
   vk.GetPhysicalDeviceQueueFamilyProperties(device.physical, &count, nullptr);
   device.families.resize(count);

@@ -37,6 +37,10 @@ class Extender {
     request_.sm = optional_feature<VkPhysicalDeviceShaderSMBuiltinsFeaturesNV>(
         VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
         &VkPhysicalDeviceShaderSMBuiltinsFeaturesNV::shaderSMBuiltins, sm_.shaderSMBuiltins);
+    if (available(VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME)) {
+      extension(VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME);
+      request_.ballot = true;
+    }
     request_.enough = true;
   }
 

@@ -19,7 +19,7 @@ struct DeviceRequest {
   bool queries = false;  ///< and ray queries
   bool enough = false;   ///< all that instrumented shaders need is on
   std::string lacks;     ///< if not enough: what
-  bool clock = false, sm = false;
+  bool clock = false, sm = false, ballot = false;
   bool swapchain = false, frame_boundary = false;
 
   std::unique_ptr<FeatureChain> chain;

@@ -105,6 +105,7 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   result.clock = device_.has_clock;
   result.sm = device_.has_sm;
   result.wide_subgroups = device_.wide_subgroups;
+  result.ballot_extension = device_.has_ballot;
   result.gate = device_.gated;
   if (wanted.window) {
     result.window = instrument::Window{wanted.window->x, wanted.window->y, wanted.window->width, wanted.window->height};

@@ -136,6 +136,10 @@ std::vector<NamedOptions> option_sets() {
   add("count_branches", [](instrument::Options& o) { o.count_branches = true; });
   add("count_loads", [](instrument::Options& o) { o.count_loads = true; });
   add("count_blocks_branches_and_loads", count_everything);
+  add("count_everything_by_extension", [&](instrument::Options& o) {
+    count_everything(o);
+    o.ballot_extension = true;
+  });
   add("count_everything_in_copies_and_everything_else", [&](instrument::Options& o) {
     all(o);
     count_everything(o);
