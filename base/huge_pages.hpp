@@ -18,4 +18,11 @@ void prefer_huge_pages(Vector& vector) noexcept {
   prefer_huge_pages(vector.data(), vector.size() * sizeof(*vector.data()));
 }
 
+/// Reserves room for an empty vector, in huge pages.
+template <class Vector>
+void reserve_huge_pages(Vector& vector, std::size_t elements) {
+  vector.reserve(elements);
+  prefer_huge_pages(vector.data(), vector.capacity() * sizeof(*vector.data()));
+}
+
 }  // namespace rayreplay

@@ -16,6 +16,7 @@
 
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "sim/machine/time_shares.hpp"
 
 namespace rayreplay::experiment {
@@ -177,7 +178,7 @@ void StreamRecorder::tell(std::uint64_t transactions) const {
 void StreamRecorder::make_room(std::size_t more) {
   if (!parts_.empty() && parts_.back().size() == kPart) {
     tell((parts_.size() + 2) * kPart);
-    parts_.emplace_back().reserve(kPart);
+    reserve_huge_pages(parts_.emplace_back(), kPart);
     return;
   }
   const std::size_t size = parts_.empty() ? 0 : parts_.back().size();
@@ -209,7 +210,7 @@ void StreamRecorder::finish() {
   if (parts_.size() == 1) {
     into_->transactions = std::move(parts_.front());
   } else if (!parts_.empty()) {
-    into_->transactions.reserve((parts_.size() - 1) * kPart + parts_.back().size());
+    reserve_huge_pages(into_->transactions, (parts_.size() - 1) * kPart + parts_.back().size());
     for (std::vector<Transaction>& part : parts_) {
       into_->transactions.insert(into_->transactions.end(), part.begin(), part.end());
       std::vector<Transaction>().swap(part);  // assigning {} would keep the capacity

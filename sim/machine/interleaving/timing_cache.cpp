@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/huge_pages.hpp"
+
 namespace rayreplay::machine {
 
 TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
@@ -10,12 +12,14 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
     return;
   }
   const auto ways = static_cast<std::uint32_t>(geometry.associativity());
+  reserve_huge_pages(lines_, geometry.lines());
   lines_.resize(geometry.lines());
   set_count_ = geometry.sets();
   sets_.resize(set_count_);
   // For one set 2^64 − 1: the quotient is then one too small, which set_of corrects anyway.
   reciprocal_ = set_count_ == 1 ? ~std::uint64_t{0} : (~std::uint64_t{0} - (set_count_ - 1)) / set_count_ + 1;
   ways_ = ways;
+  reserve_huge_pages(links_, lines_.size());
   links_.resize(lines_.size());
   for (std::uint32_t set = 0; set < sets_.size(); ++set) {
     const std::uint32_t first = set * ways;
@@ -26,11 +30,13 @@ TimingCache::TimingCache(const memory::CacheGeometry& geometry) {
   }
   if (ways <= kMaxMarked) {
     stride_ = (ways + 15) / 16 * 16;
+    reserve_huge_pages(marks_, sets_.size() * stride_);
     marks_.resize(sets_.size() * stride_);
     mask_ = ~std::uint64_t{0} >> (kMaxMarked - ways);
     return;
   }
   const std::uint64_t places = std::bit_ceil(2 * std::max<std::uint64_t>(lines_.size(), 2));
+  reserve_huge_pages(table_, places);
   table_.resize(places);
   mask_ = places - 1;
   shift_ = 32U - static_cast<unsigned>(std::bit_width(mask_));  // at most 2^29 places: kMaxLines of cache_geometry.hpp
