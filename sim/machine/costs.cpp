@@ -17,6 +17,8 @@ namespace {
 using trace::EventKind;
 using trace::ShaderStage;
 
+constexpr std::string_view kHand = "hand";
+
 /// True for the shader's own calls: its entry, or for ray generation a trace call, which represents the code between
 /// two of them.
 constexpr bool is_own_call(ShaderStage stage, EventKind kind) {
@@ -130,8 +132,7 @@ void add_captured(const trace::Trace& trace, const trace::Launch& launch, double
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (nanoseconds[i] >= 0) {
       calls[i].latency = std::clamp(nanoseconds[i] * clock_mhz / 1e3, calls[i].issue, kMaxLatency);
-      calls[i].own_latency = true;
-      calls[i].origin = "captured";
+      calls[i].latency_origin = "captured";
     }
   }
 }
@@ -156,14 +157,17 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
         if (hand.issue >= 0) {
           call.issue = hand.issue;
           call.latency = hand.issue * options.cycles_per_instruction;
-          call.own_latency = false;
+          call.origin = kHand;
+          call.latency_origin.clear();
         }
         if (hand.latency >= 0) {
           call.latency = hand.latency;
-          call.issue = std::min(call.issue, hand.latency);
-          call.own_latency = true;
+          call.latency_origin = kHand;
         }
-        call.origin = "hand";
+        if (hand.latency >= 0 && call.issue > hand.latency) {
+          call.issue = hand.latency;
+          call.origin = kHand;
+        }
       }
     }
     if (!used) {
@@ -174,12 +178,12 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
 
 }  // namespace
 
-Origin origin_of(const CallCost& cost) {
-  return cost.origin == "hand"       ? Origin::Given
-         : cost.origin == "captured" ? Origin::Captured
-         : cost.origin == "blocks"   ? Origin::Captured
-         : cost.origin == "spirv"    ? Origin::Counted
-                                     : Origin::Assumed;
+Origin origin_of_source(std::string_view source) {
+  return source == kHand        ? Origin::Given
+         : source == "captured" ? Origin::Captured
+         : source == "blocks"   ? Origin::Captured
+         : source == "spirv"    ? Origin::Counted
+                                : Origin::Assumed;
 }
 
 double default_instructions(ShaderStage stage, EventKind kind) {

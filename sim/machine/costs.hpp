@@ -15,7 +15,8 @@
 //             cost_sources.hpp); for ray generation, a trace call's share of them
 //   default   by stage (docs/assumptions.md gives the sources of the figures)
 //
-// A shader takes the first source that knows it. CostSource names the sources in use: Auto all but captured; Blocks the
+// A shader's instructions and its latency each take the first source that knows them; instructions by hand leave no
+// other latency than one by hand. CostSource names the sources in use: Auto all but captured; Blocks the
 // same, but the trace must have counts; Spirv all but captured and blocks; Default hand and default; Captured all.
 //
 // A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between
@@ -37,16 +38,23 @@
 namespace rayreplay::machine {
 
 struct CallCost {
-  double issue = 0;    ///< warp instructions
-  double latency = 0;  ///< cycles
-  std::string origin;  ///< "hand", "captured", "blocks", "spirv", "default"
-  /// The latency is known by itself (captured, or by hand), not as issue · cycles_per_instruction.
-  bool own_latency = false;
+  double issue = 0;            ///< warp instructions
+  double latency = 0;          ///< cycles
+  std::string origin;          ///< of the instructions: "hand", "blocks", "spirv", "default"
+  std::string latency_origin;  ///< "hand", "captured"; empty: the latency is issue · cycles_per_instruction
+
+  /// The latency is known by itself.
+  [[nodiscard]] bool own_latency() const {
+    return !latency_origin.empty();
+  }
 };
 
-/// "hand" is given, "captured" and "blocks" captured, "spirv" counted, "default" assumed.
-[[nodiscard]] Origin origin_of(const CallCost& cost);
+/// How a source knows its number: "hand" is given, "captured" and "blocks" captured, "spirv" counted, "default"
+/// assumed.
+[[nodiscard]] Origin origin_of_source(std::string_view source);
 
+inline constexpr double kMaxIssue = 1e6;    ///< instructions of one call
+inline constexpr double kMaxLatency = 2e8;  ///< cycles of one call
 inline constexpr double kMaxCyclesPerInstruction = 200;
 inline constexpr double kMaxSteps = 1e6;
 
