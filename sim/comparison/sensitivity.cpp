@@ -235,9 +235,18 @@ class Judge {
     }
     parallel(verdict_.samples.size(),
              [&](std::size_t i) { verdict_.samples[i].speed_up = speed_up_(verdict_.samples[i].values); });
+    const auto take = [this](double speed_up) {
+      verdict_.least = std::min(verdict_.least, speed_up);
+      verdict_.most = std::max(verdict_.most, speed_up);
+    };
     for (const JointSample& sample : verdict_.samples) {
-      verdict_.least = std::min(verdict_.least, sample.speed_up);
-      verdict_.most = std::max(verdict_.most, sample.speed_up);
+      take(sample.speed_up);
+    }
+    // Points of one number lie in the range of all.
+    for (const std::size_t i : uncertain) {
+      for (const QuantityPoint& point : verdict_.effects[i].points) {
+        take(point.speed_up);
+      }
     }
   }
 

@@ -5,11 +5,11 @@
 // its range and, unless the speed-up is `noisy`, halfway to them (in ratio) where the range is wider than kWideRange. A
 // change of sign on the way from the present value is narrowed to kSignWithin of the value, or by `noisy_steps`
 // halvings where the speed-up is `noisy`. Then all uncertain quantities with a range (is_uncertain in ranges.hpp) are
-// varied together, known ones stay as they are: at the two corners that the single points show to be worst and best,
-// and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by key. A
-// verdict `Pays` or `DoesNotPay` says that all times of uncertain quantities agree. Changes of sign between timed
-// points, or back and forth, are missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce.
-// Deterministic. Source: rayreplay.
+// varied together, while known ones stay as they are: at the two corners that the single points show to be worst and
+// best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by
+// key. A verdict `Pays` or `DoesNotPay` says that all times with other values of uncertain quantities agree. Changes of
+// sign between timed points, or back and forth, are missed. Calls of `speed_up` come from several threads at once, at
+// most kMaxAtOnce. Deterministic. Source: rayreplay.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ struct Verdict {
   /// none does, the first uncertain one. Empty if the sign holds.
   std::optional<std::size_t> decisive;
   std::vector<JointSample> samples;  ///< the worst corner, the best, the hypercube; empty if nothing uncertain varies
-  double least = 1, most = 1;        ///< speed-ups over `samples` and the present one
+  double least = 1, most = 1;        ///< speed-ups over `samples`, points of uncertain quantities and the present one
   bool noisy = false;
 
   [[nodiscard]] bool pays_now() const;

@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/comparison/quantity_names.hpp"
 #include "sim/comparison/ranges.hpp"
 #include "sim/engine/machine_room.hpp"
 #include "sim/engine/stage_settings.hpp"
@@ -302,6 +304,27 @@ TEST(MemoryNumbers, UsualRangesKeepTheOrderOfLatencies) {
     const Quantity dram = numbers({name}, "machine.dram_latency_cycles").front();
     EXPECT_GE(dram.low, static_cast<double>(settings.integer("machine.l2_latency_cycles"))) << machine;
   }
+}
+
+TEST(MemoryNumbers, AllAmountsHaveNames) {
+  const auto expect_named = [](const std::string& key) {
+    const std::string name(experiment::name_of_number(key));
+    EXPECT_TRUE(name.starts_with("the ")) << key << ": " << name;
+  };
+  for (const std::string& key : experiment::amount_keys()) {
+    expect_named(key);
+  }
+  std::size_t parameters = 0;
+  for (const std::string& model : scheduler::SchedulerModels::names()) {
+    for (const Parameter& parameter : scheduler::SchedulerModels::describe(model).parameters) {
+      if (std::holds_alternative<std::int64_t>(parameter.default_value) ||
+          std::holds_alternative<double>(parameter.default_value)) {
+        expect_named("scheduler.model:" + parameter.name);
+        ++parameters;
+      }
+    }
+  }
+  EXPECT_GE(parameters, 20U);
 }
 
 /// Each once; the usual ones with their ranges, the others without; none that stands for another one.
