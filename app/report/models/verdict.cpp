@@ -150,7 +150,7 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
                 "most of all {} ({} {})",
                 verdict.least, verdict.most, deciding.name, to_string(deciding.origin),
                 amount(deciding, deciding.value, true));
-  return fmt::format("{}: cannot tell on {}. As assumed, it {}; {}", who, machine, time, why);
+  return fmt::format("{}: cannot tell on {}. At the present values it {}; {}", who, machine, time, why);
 }
 
 output::Table quantity_rows(const CompareResult& result) {
