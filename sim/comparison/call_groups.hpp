@@ -21,7 +21,7 @@
 namespace rayreplay::experiment {
 
 /// Key and name of a kind of calls: "shader_costs.miss", "a miss call"; "trace-call" for trace calls of other shaders
-/// than ray generation, whose cost cannot be given.
+/// than ray generation.
 [[nodiscard]] std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind);
 
 /// Index in Costs::calls.

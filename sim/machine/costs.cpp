@@ -137,37 +137,42 @@ void add_captured(const trace::Trace& trace, const trace::Launch& launch, double
   }
 }
 
+void set_by_hand(const HandCost& hand, double cycles_per_instruction, CallCost& call) {
+  if (hand.issue >= 0) {
+    call.issue = hand.issue;
+    call.latency = hand.issue * cycles_per_instruction;
+    call.origin = kHand;
+    call.latency_origin.clear();
+  }
+  if (hand.latency >= 0) {
+    call.latency = hand.latency;
+    call.latency_origin = kHand;
+  }
+  if (hand.latency >= 0 && call.issue > hand.latency) {
+    call.issue = hand.latency;
+    call.origin = kHand;
+  }
+}
+
 void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector<CallCost>& calls) {
-  std::vector<int> ranks(trace.shaders.size(), 0);
+  constexpr int kOneCall = 4;  // more precise than any name of a shader
+  std::vector<int> ranks(calls.size(), 0);
   for (const HandCost& hand : options.hand) {
     bool used = false;
     for (std::size_t id = 0; id < trace.shaders.size(); ++id) {
       const trace::Shader& shader = trace.shaders[id];
-      const int rank = match_rank(hand.shader, shader, id);
-      used = used || rank > 0;
-      if (rank == 0 || rank < ranks[id]) {
-        continue;
-      }
-      ranks[id] = rank;
-      for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
-        if (!is_own_call(shader.stage, static_cast<EventKind>(kind))) {
-          continue;
+      const int of_shader = match_rank(hand.shader, shader, id);
+      used = used || of_shader > 0;
+      for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
+        const auto kind = static_cast<EventKind>(i);
+        const bool one_call = trace::is_warp_event(kind) && hand.shader == key_of_call(id, kind);
+        const int rank = one_call ? kOneCall : is_own_call(shader.stage, kind) ? of_shader : 0;
+        const std::size_t index = id * trace::kEventKinds + i;
+        if (rank > 0 && rank >= ranks[index]) {
+          ranks[index] = rank;
+          set_by_hand(hand, options.cycles_per_instruction, calls[index]);
         }
-        CallCost& call = calls[id * trace::kEventKinds + kind];
-        if (hand.issue >= 0) {
-          call.issue = hand.issue;
-          call.latency = hand.issue * options.cycles_per_instruction;
-          call.origin = kHand;
-          call.latency_origin.clear();
-        }
-        if (hand.latency >= 0) {
-          call.latency = hand.latency;
-          call.latency_origin = kHand;
-        }
-        if (hand.latency >= 0 && call.issue > hand.latency) {
-          call.issue = hand.latency;
-          call.origin = kHand;
-        }
+        used = used || one_call;
       }
     }
     if (!used) {

@@ -3,7 +3,8 @@
 // Contract: a warp event of a call takes `issue` issue slots of its SM (the call's instructions, issued once for the
 // whole warp) and, alone on the machine, `latency` cycles (issue included: latency ≥ issue). A ray's traversal takes
 // `steps` visits of the ray-tracing unit, at the warp's Begin. Sources of a call's cost, by falling precedence:
-//   hand      TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a table
+//   hand      TOML: shader by id, name or stage, as in the experiment's [costs], or one kind of its calls as ID/CALL,
+//             which wins ("4/begin", also a trace call of a hit shader): a number of instructions, or a table
 //             with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
 //             instructions · executions / calls)
 //   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first (only
@@ -20,7 +21,8 @@
 // same, but the trace must have counts; Spirv all but captured and blocks; Default hand and default; Captured all.
 //
 // A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between
-// them. Trace calls of other shaders have the default cost. Missing latency = issue · cycles_per_instruction. Errors:
+// them. Trace calls of other shaders have the default cost, unless
+// ID/CALL names them. Missing latency = issue · cycles_per_instruction. Errors:
 // Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks, `blocks` without
 // counts of blocks, `spirv` without modules; Input for counts of blocks that a module does not have.
 #pragma once
@@ -61,7 +63,7 @@ inline constexpr double kMaxSteps = 1e6;
 enum class CostSource : std::uint8_t { Auto, Default, Spirv, Blocks, Captured };
 
 struct HandCost {
-  std::string shader;  ///< stage, name or id, as in [costs]
+  std::string shader;  ///< stage, name or id, as in [costs], or ID/CALL
   double issue = -1;   ///< below 0: not given
   double latency = -1;
 };

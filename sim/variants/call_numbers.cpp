@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "sim/machine/shader_names.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -18,16 +19,16 @@ using machine::CallCost;
 constexpr std::array<std::string_view, 6> kStages = {"ray-generation", "intersection", "any-hit",
                                                      "closest-hit",    "miss",         "callable"};
 
-std::size_t shader_of(std::size_t call) {
-  return call / trace::kEventKinds;
+constexpr std::string_view kTraceCall = "trace-call";
+
+/// Without ":latency".
+std::string_view without_latency(std::string_view key) {
+  constexpr std::string_view kLatencyOf = ":latency";
+  return key.substr(0, key.size() - (key.ends_with(kLatencyOf) ? kLatencyOf.size() : 0));
 }
 
 bool is_of_calls(const Quantity& quantity) {
   return quantity.kind == QuantityKind::Call || quantity.kind == QuantityKind::CallLatency;
-}
-
-bool has_key(const CallGroup& group) {
-  return group.quantity.key.starts_with(kCallCosts);
 }
 
 Limits limits_of_group(const CallGroup& group) {
@@ -40,40 +41,21 @@ Limits limits_of_group(const CallGroup& group) {
   return {value * group.issue_share, group.uniform ? most : value / group.most * most};
 }
 
-bool alike(const CallCost& a, const CallCost& b) {
-  return a.issue == b.issue && a.own_latency() == b.own_latency() && (!a.own_latency() || a.latency == b.latency);
-}
-
 /// As [shader_costs] has it.
 std::string cost_text(const CallCost& cost) {
   return cost.own_latency() ? fmt::format("{}:{}", cost.issue, cost.latency) : fmt::format("{}", cost.issue);
 }
 
-/// Shaders whose calls of the launch have several costs, so that no cost of the shader gives them.
-std::set<std::size_t> mixed_shaders(const CallGroups& calls) {
-  std::vector<std::size_t> first;
-  std::set<std::size_t> mixed;
-  for (const CallGroup& group : calls.list()) {
-    for (const std::size_t call : has_key(group) ? group.calls : std::vector<std::size_t>()) {
-      const auto other = std::ranges::find(first, shader_of(call), shader_of);
-      if (other == first.end()) {
-        first.push_back(call);
-      } else if (!alike(calls.now()[*other], calls.now()[call])) {
-        mixed.insert(shader_of(call));
-      }
-    }
-  }
-  return mixed;
-}
-
 }  // namespace
 
+bool names_calls(std::string_view key) {
+  return key.starts_with(kCallCosts) || without_latency(key) == kTraceCall;
+}
+
 std::vector<LimitedNumber> numbers_of_calls(const CallGroups& calls, const std::string& key) {
-  constexpr std::string_view kLatencyOf = ":latency";
-  std::string_view stage = std::string_view(key).substr(kCallCosts.size());
-  const bool of_latency = stage.ends_with(kLatencyOf);
-  stage.remove_suffix(of_latency ? kLatencyOf.size() : 0);
-  if (std::ranges::find(kStages, stage) == kStages.end()) {
+  const std::string_view stage = without_latency(key);
+  const bool of_latency = stage.size() < key.size();
+  if (stage != kTraceCall && std::ranges::find(kStages, stage.substr(kCallCosts.size())) == kStages.end()) {
     throw Error(ErrorKind::Usage, {"of the costs of calls, those of a stage are varied together", "--break-even",
                                    fmt::format("'{}'", key),
                                    fmt::format("{}STAGE, with one of {}", kCallCosts, fmt::join(kStages, ", ")), ""});
@@ -90,21 +72,15 @@ std::vector<LimitedNumber> numbers_of_calls(const CallGroups& calls, const std::
   return numbers;
 }
 
-std::string fixed_because(const CallGroups& calls, const Quantity& quantity) {
-  const auto group = std::ranges::find_if(
-      calls.list(), [&](const CallGroup& other) { return has_key(other) && other.quantity.is(quantity); });
-  if (group == calls.list().end() || group->quantity.value == 0) {
-    std::string_view kind = quantity.key;
-    kind.remove_prefix(std::min(kind.size(), kCallCosts.size()));
-    kind = kind.substr(0, kind.find(':'));
-    return quantity.kind == QuantityKind::CallLatency
-               ? fmt::format("the latency of {} calls follows their instructions, or the launch makes none", kind)
-               : fmt::format("{} calls cost nothing, or the launch makes none", kind);
+std::string fixed_because(const Quantity& quantity) {
+  if (quantity.value != 0) {
+    return "";
   }
-  const std::set<std::size_t> mixed = mixed_shaders(calls);
-  return std::ranges::any_of(group->calls, [&](std::size_t call) { return mixed.contains(shader_of(call)); })
-             ? "the trace calls of a shader have latencies of their own that differ"
-             : "";
+  std::string_view kind = without_latency(quantity.key);
+  kind.remove_prefix(kind == kTraceCall ? 0 : kCallCosts.size());
+  return quantity.kind == QuantityKind::CallLatency
+             ? fmt::format("the latency of {} calls follows their instructions, or the launch makes none", kind)
+             : fmt::format("{} calls cost nothing, or the launch makes none", kind);
 }
 
 void set_calls(Settings& asked, const CallGroups& calls, std::span<const Quantity> quantities,
@@ -124,7 +100,9 @@ void set_calls(Settings& asked, const CallGroups& calls, std::span<const Quantit
   // Latencies that follow their instructions are not written, so the cycles per instruction have no effect here.
   const std::vector<CallCost> costs = changed.empty() ? std::vector<CallCost>() : calls.at(of_groups, 1, false);
   for (const std::size_t call : changed) {
-    asked.set(fmt::format("{}{}", kCallCosts, shader_of(call)), cost_text(costs[call]), "");
+    const std::string key =
+        machine::key_of_call(call / trace::kEventKinds, static_cast<trace::EventKind>(call % trace::kEventKinds));
+    asked.set(fmt::format("{}{}", kCallCosts, key), cost_text(costs[call]), "");
   }
 }
 

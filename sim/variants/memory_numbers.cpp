@@ -136,7 +136,7 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
 
 /// Several of one key: calls whose costs are known in several ways. None: the row does not have it.
 std::vector<Found> find(const Settings& complete, const NumberFacts& facts, const std::string& key) {
-  if (key.starts_with(kCallCosts)) {
+  if (names_calls(key)) {
     return numbers_of_calls(facts.calls, key);
   }
   Found found = key.starts_with(kModelParameter) ? of_model(complete, facts, key) : of_key(complete, facts, key);
@@ -217,11 +217,10 @@ void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& 
 struct Hindrance {
   std::string what, expected, fix;
 };
-std::optional<Hindrance> hindrance(const NumberFacts& facts, const Quantity& quantity, const AskedNumber& asked) {
+std::optional<Hindrance> hindrance(const Quantity& quantity, const AskedNumber& asked) {
   if (quantity.kind == QuantityKind::Call || quantity.kind == QuantityKind::CallLatency) {
-    const std::string why = fixed_because(facts.calls, quantity);
-    return why.empty() ? std::nullopt
-                       : std::optional<Hindrance>({why, "calls of the launch with a cost of a shader", ""});
+    const std::string why = fixed_because(quantity);
+    return why.empty() ? std::nullopt : std::optional<Hindrance>({why, "calls that the launch makes", ""});
   }
   if (const std::string_view meaning = meaning_beside(quantity.key, quantity.value); !meaning.empty()) {
     return Hindrance{fmt::format("the key has no amount now: {} means '{}'", quantity.value, meaning),
@@ -261,7 +260,7 @@ std::vector<AskedNumber> usual_numbers(const Settings& complete, const NumberFac
   std::vector<AskedNumber> usual;
   for (const CallGroup& group : facts.calls.list()) {
     const std::string& key = group.quantity.key;
-    if (key.starts_with(kCallCosts) && std::ranges::find(usual, key, &AskedNumber::key) == usual.end()) {
+    if (std::ranges::find(usual, key, &AskedNumber::key) == usual.end()) {
       usual.push_back({key});
     }
   }
@@ -353,7 +352,7 @@ std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& fa
     std::vector<Found> all = find(complete, facts, one.key);
     keep_those_in_range(all, one);
     for (Found& found : all) {
-      if (const auto reason = hindrance(facts, found.quantity, one)) {
+      if (const auto reason = hindrance(found.quantity, one)) {
         if (asked.empty()) {
           continue;
         }

@@ -64,6 +64,19 @@ TEST(Costs, IdWinsOverNameOverStage) {
   EXPECT_EQ(call(costs, 1, EventKind::Begin).origin, "default");
 }
 
+TEST(Costs, HandMayGiveOneKindOfCalls) {
+  const Costs costs = costs_of(
+      four_shaders(), {.hand = {{"0/occlusion_begin", 8, 90}, {"1/begin", 12}, {"0", 7}}, .cycles_per_instruction = 2});
+  EXPECT_EQ(call(costs, 0, EventKind::OcclusionBegin).issue, 8) << "wins over the id";
+  EXPECT_EQ(call(costs, 0, EventKind::OcclusionBegin).latency, 90);
+  EXPECT_EQ(call(costs, 0, EventKind::Begin).issue, 7);
+  EXPECT_EQ(call(costs, 1, EventKind::Begin).issue, 12) << "a trace call of a hit shader";
+  EXPECT_EQ(call(costs, 1, EventKind::Begin).origin, "hand");
+  EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).origin, "default");
+  EXPECT_EQ(said([&] { (void)costs_of(four_shaders(), {.hand = {{"9/begin", 8}}}); }).kind, ErrorKind::Usage);
+  EXPECT_EQ(said([&] { (void)costs_of(four_shaders(), {.hand = {{"0/terminate_ray", 8}}}); }).kind, ErrorKind::Usage);
+}
+
 TEST(Costs, HandMayGiveLatencyAlone) {
   const Costs costs = costs_of(four_shaders(), {.hand = {{"metal", -1, 900}, {"sky", -1, 3}, {"glass", 4, 5}}});
   EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).latency, 900);

@@ -70,8 +70,8 @@ TEST(CallNumbers, AGivenShaderIsBesideTheOthersOfItsStage) {
   }
   values[1] = 1000;
   experiment::set_numbers(asked, facts, usual, values, true);
-  EXPECT_EQ(asked.text("shader_costs.1"), "1000");
-  EXPECT_FALSE(asked.has("shader_costs.0")) << "the given one keeps its cost";
+  EXPECT_EQ(asked.text("shader_costs.1/closest_hit"), "1000");
+  EXPECT_FALSE(asked.has("shader_costs.0/closest_hit")) << "the given one keeps its cost";
   EXPECT_EQ(asked.all().size(), 1U);
 }
 
@@ -113,11 +113,11 @@ TEST(CallNumbers, LatenciesOfTheirOwnAreVariedApart) {
       {"memory time does not depend on the key", "the latencies of all calls are given or captured"});
   Settings asked;
   experiment::set_numbers(asked, facts, {&usual[1], 1}, std::vector<double>{6000}, true);
-  EXPECT_EQ(asked.text("shader_costs.0"), "50:8000");
-  EXPECT_EQ(asked.text("shader_costs.1"), "30:4000");
+  EXPECT_EQ(asked.text("shader_costs.0/closest_hit"), "50:8000");
+  EXPECT_EQ(asked.text("shader_costs.1/closest_hit"), "30:4000");
   Settings issue;
   experiment::set_numbers(issue, facts, {usual.data(), 1}, std::vector<double>{80}, true);
-  EXPECT_EQ(issue.text("shader_costs.0"), "100:4000");
+  EXPECT_EQ(issue.text("shader_costs.0/closest_hit"), "100:4000");
 }
 
 TEST(CallNumbers, ReadTheLatencyOfAnInstructionUnlessAllHaveTheirOwn) {
@@ -144,29 +144,34 @@ TEST(CallNumbers, RangesStayWithinCostsThatCanBeGiven) {
   EXPECT_NO_THROW((void)experiment::compare_of(experiment::complete(asked, experiment::NamedInput::Elsewhere)));
 }
 
-TEST(CallNumbers, WhatNoCostOfAShaderSaysIsNotVaried) {
-  // One ray-generation shader: its two kinds of trace calls have other latencies.
-  std::vector<trace::Shader> shaders(1);
+/// Both kinds of trace calls of one shader have latencies of their own; those of another shader are a number too.
+TEST(CallNumbers, EachKindOfCallsKeepsItsOwn) {
+  std::vector<trace::Shader> shaders(2);
   shaders[0].stage = trace::ShaderStage::RayGeneration;
+  shaders[1].stage = trace::ShaderStage::ClosestHit;
   simt::Tally tally;
   tally.active_lanes = 1;
   const std::vector<simt::CallTally> called = {{trace::EventKind::Begin, 0, tally},
-                                               {trace::EventKind::OcclusionBegin, 0, tally}};
-  std::vector<machine::CallCost> costs(trace::kEventKinds);
-  const auto set = [&](trace::EventKind kind, double latency) {
-    costs[static_cast<std::size_t>(kind)] = {120, latency, "spirv", "captured"};
-  };
-  set(trace::EventKind::Begin, 900);
-  set(trace::EventKind::OcclusionBegin, 500);
+                                               {trace::EventKind::OcclusionBegin, 0, tally},
+                                               {trace::EventKind::Begin, 1, tally}};
+  std::vector<machine::CallCost> costs(2 * trace::kEventKinds);
+  costs[static_cast<std::size_t>(trace::EventKind::Begin)] = {120, 900, "spirv", "captured"};
+  costs[static_cast<std::size_t>(trace::EventKind::OcclusionBegin)] = {120, 500, "spirv", "captured"};
+  costs[trace::kEventKinds + static_cast<std::size_t>(trace::EventKind::Begin)] = {30, 180, "default", ""};
   NumberFacts facts;
   facts.calls = {shaders, called, costs};
-  EXPECT_THAT(labels(numbers_for(facts, "")), testing::IsEmpty());
-  EXPECT_EQ(labels(experiment::numbers_in_use(complete_settings(), facts, {})).size(), 2U);
-  expect_usage([&] { (void)numbers_for(facts, "shader_costs.ray-generation"); },
-               {"the trace calls of a shader have latencies of their own that differ"});
-  set(trace::EventKind::OcclusionBegin, 900);
-  facts.calls = {shaders, called, costs};
-  EXPECT_EQ(labels(numbers_for(facts, "")).size(), 2U);
+  const std::vector<Quantity> usual = numbers_for(facts, "");
+  ASSERT_EQ(usual[0].key, "shader_costs.ray-generation");
+  ASSERT_EQ(usual[1].key, "trace-call");
+  ASSERT_EQ(usual[2].key, "shader_costs.ray-generation:latency");
+  Settings asked;
+  experiment::set_numbers(asked, facts, {usual.data(), 3}, std::vector<double>{60, 90, 1400}, true);
+  EXPECT_EQ(asked.text("shader_costs.0/begin"), "60:1800");
+  EXPECT_EQ(asked.text("shader_costs.0/occlusion_begin"), "60:1000");
+  EXPECT_EQ(asked.text("shader_costs.1/begin"), "90");
+  EXPECT_EQ(numbers_for(facts, "trace-call=10..100").size(), 1U);
+  expect_usage([&] { (void)numbers_for(facts, "trace-call:latency"); },
+               {"the latency of trace-call calls follows their instructions"});
   expect_usage([&] { (void)numbers_for(facts, "shader_costs.miss:latency"); },
                {"the latency of miss calls follows their instructions, or the launch makes none"});
   expect_usage([&] { (void)numbers_for(facts, "shader_costs.metal:latency"); }, {"shader_costs.STAGE, with one of"});
