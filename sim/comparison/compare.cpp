@@ -88,10 +88,6 @@ simt::ReplayResult as_replay(const scheduler::SegmentBound& bound, const simt::R
   return replay;
 }
 
-std::size_t call_index(const simt::CallTally& call) {
-  return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
-}
-
 /// Resources that the replay's warp events and all rays' visits need.
 machine::Job needs_of(const simt::ReplayResult& replay, const std::vector<machine::CallCost>& calls, double visits,
                       double extra_per_hit) {

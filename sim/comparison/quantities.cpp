@@ -39,10 +39,6 @@ constexpr std::array<std::string_view, 11> kOfMachine = {
     kSms,         "resident_warps", "registers", "issue_per_cycle", "clock_mhz",   "rt_steps_per_cycle",
     kTestLatency, kLoadLatency,     kBandwidth,  kWithheldSms,      kReorderCycles};
 
-std::size_t call_at(const simt::CallTally& call) {
-  return std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind);
-}
-
 bool same(const Charges& a, const Charges& b) {
   const auto all = [](const Charges& charges) {
     return std::tuple(charges.cycles_per_warp, charges.cycles_per_cut, charges.bytes_per_moved,
@@ -103,22 +99,13 @@ Charges charges_of(const std::string& spec, const scheduler::MachineFacts& facts
 
 }  // namespace
 
-std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind) {
-  if (trace::begins_ray(kind)) {
-    return stage == trace::ShaderStage::RayGeneration
-               ? std::pair<std::string, std::string>{"shader_costs.ray-generation", "a trace call of ray generation"}
-               : std::pair<std::string, std::string>{"trace-call", "a trace call of another shader"};
-  }
-  const std::string word = trace::to_string(stage);
-  const bool vowel = !word.empty() && std::string_view("aeiou").find(word.front()) != std::string_view::npos;
-  return {"shader_costs." + word, fmt::format("{} {} call", vowel ? "an" : "a", word)};
-}
-
 Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called,
                        TimeInputs now, double counted_steps, const std::set<std::string>& given)
-    : now_(std::move(now)) {
+    : now_(std::move(now)), groups_(shaders, called, now_.calls) {
   const auto origin = [&given](const char* key) { return given.contains(key) ? Origin::Given : Origin::Assumed; };
-  add_calls(shaders, called);
+  for (const CallGroup& group : groups_.list()) {
+    add(group.quantity);
+  }
   constexpr const char* kCycles = "scheduler.cycles_per_instruction";
   add({.kind = QuantityKind::CyclesPerInstruction,
        .key = kCycles,
@@ -126,6 +113,9 @@ Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<cons
        .unit = "cycles",
        .origin = origin(kCycles),
        .value = now_.cycles_per_instruction});
+  if (!groups_.reads_cycles_per_instruction()) {
+    list_.back().low = list_.back().high = list_.back().value;
+  }
   constexpr const char* kSteps = "scheduler.steps_per_ray";
   add({.kind = QuantityKind::StepsPerRay,
        .key = kSteps,
@@ -171,50 +161,6 @@ void Quantities::add(Quantity quantity) {
   list_.push_back(std::move(quantity));
 }
 
-void Quantities::add_calls(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called) {
-  struct Sum {
-    double instructions = 0, calls = 0;
-  };
-  std::vector<Sum> sums;
-  std::map<std::pair<std::string, Origin>, std::size_t> known;
-  for (const simt::CallTally& call : called) {
-    if (!trace::is_warp_event(call.kind)) {
-      continue;
-    }
-    const std::size_t index = call_at(call);
-    const CallCost& cost = now_.calls[index];
-    const auto [key, name] = call_kind(shaders[call.shader].stage, call.kind);
-    const Origin origin = machine::origin_of(cost);
-    const auto [place, is_new] = known.try_emplace({key, origin}, groups_.size());
-    if (is_new) {
-      groups_.push_back({list_.size(), {}, true});
-      sums.emplace_back();
-      add({.key = key, .name = name, .unit = "instructions", .origin = origin});
-    }
-    Group& group = groups_[place->second];
-    if (!group.calls.empty()) {
-      const CallCost& first = now_.calls[group.calls.front()];
-      group.uniform = group.uniform && first.issue == cost.issue && first.latency == cost.latency &&
-                      first.own_latency == cost.own_latency;
-    }
-    group.calls.push_back(index);
-    const auto lanes = static_cast<double>(call.tally.active_lanes);
-    sums[place->second].instructions += lanes * cost.issue;
-    sums[place->second].calls += lanes;
-  }
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    Quantity& quantity = list_[groups_[i].quantity];
-    quantity.value = groups_[i].uniform  ? now_.calls[groups_[i].calls.front()].issue
-                     : sums[i].calls > 0 ? sums[i].instructions / sums[i].calls
-                                         : 0;
-    set_range(quantity);
-    const auto of_key = [&](const Quantity& other) { return other.key == quantity.key; };
-    if (std::count_if(list_.begin(), list_.end(), of_key) > 1) {
-      quantity.name += fmt::format(" whose cost is {}", to_string(quantity.origin));
-    }
-  }
-}
-
 Quantities Quantities::of_model(const std::string& spec, const scheduler::MachineFacts& facts,
                                 const std::set<std::string>& given) const {
   Quantities own = *this;
@@ -246,12 +192,10 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
   }
   const ModelSpec parsed = parse_spec(created.spec);
   for (const Parameter& declared : SchedulerModels::describe(parsed.name).parameters) {
-    // A parameter without a name charges nothing for exchanges.
     const std::string key = "scheduler.model:" + declared.name;
-    const std::string_view name = name_of_number(key);
     const auto set = std::find_if(parsed.settings.begin(), parsed.settings.end(),
                                   [&declared](const auto& setting) { return setting.first == declared.name; });
-    if (name.empty() || set == parsed.settings.end()) {
+    if (!is_charge(key) || set == parsed.settings.end()) {
       continue;
     }
     const bool whole = std::holds_alternative<std::int64_t>(declared.default_value);
@@ -266,7 +210,7 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
     }
     own.add({.kind = QuantityKind::Parameter,
              .key = key,
-             .name = std::string(name),
+             .name = std::string(name_of_number(key)),
              .unit = declared.unit,
              .origin = of_shaders ? now_.live_state.origin
                        : assumed  ? Origin::Assumed
@@ -288,7 +232,10 @@ Quantities Quantities::of_model(const std::string& spec, const scheduler::Machin
 machine::CallClasses Quantities::classes() const {
   machine::CallClasses classes;
   classes.of_call.assign(now_.calls.size(), machine::kNoClass);
-  for (const Group& group : groups_) {
+  for (const CallGroup& group : groups_.list()) {
+    if (group.quantity.kind != QuantityKind::Call) {
+      continue;  // its calls have instructions too
+    }
     const std::size_t first = classes.calls.size();
     for (const std::size_t call : group.calls) {
       const CallCost& cost = now_.calls[call];
@@ -297,7 +244,7 @@ machine::CallClasses Quantities::classes() const {
       while (place < classes.calls.size()) {
         const std::size_t other = classes.calls[place];
         const bool alike = now_.calls[other].issue == cost.issue && now_.calls[other].latency == cost.latency &&
-                           now_.calls[other].own_latency == cost.own_latency &&
+                           now_.calls[other].latency_origin == cost.latency_origin &&
                            (static_cast<trace::EventKind>(other % trace::kEventKinds) ==
                             trace::EventKind::ClosestHit) == (kind == trace::EventKind::ClosestHit);
         if (alike) {
@@ -333,6 +280,7 @@ TimeInputs Quantities::at(std::span<const double> values) const {
     }
     switch (quantity.kind) {
       case QuantityKind::Call:
+      case QuantityKind::CallLatency:
         break;
       case QuantityKind::CyclesPerInstruction:
         inputs.cycles_per_instruction = value;
@@ -352,26 +300,8 @@ TimeInputs Quantities::at(std::span<const double> values) const {
         break;
     }
   }
-  const bool other_latency = inputs.cycles_per_instruction != now_.cycles_per_instruction;
-  for (const Group& group : groups_) {
-    const Quantity& quantity = list_[group.quantity];
-    const double value = values[group.quantity];
-    const bool other_cost = value != quantity.value;
-    if (!other_cost && !other_latency) {
-      continue;
-    }
-    for (const std::size_t call : group.calls) {
-      CallCost& cost = inputs.calls[call];
-      if (other_cost) {
-        const double factor = value / quantity.value;
-        cost.issue = group.uniform ? value : cost.issue * factor;
-        cost.latency *= factor;
-      }
-      if (!cost.own_latency) {
-        cost.latency = cost.issue * inputs.cycles_per_instruction;
-      }
-    }
-  }
+  inputs.calls = groups_.at(values.first(groups_.list().size()), inputs.cycles_per_instruction,
+                            inputs.cycles_per_instruction != now_.cycles_per_instruction);
   return inputs;
 }
 

@@ -1,8 +1,8 @@
 // The numbers from which the time model calculates a speed-up, how each is known, and how far off it may be.
 //
-// Contract: a *quantity* is one number or one factor: the instructions of a kind of calls (of all its shaders whose
-// cost has one origin: they vary by one factor, latencies with them), cycles per instruction, steps per ray, registers,
-// a number of the machine, a parameter of the scheduler model. `Quantities::at` gives the inputs of the time model for
+// Contract: a *quantity* is one number or one factor: the instructions of a kind of calls or their own latency
+// (call_groups.hpp), cycles per instruction, steps per ray, registers, a number of the machine, a parameter of the
+// scheduler model. `Quantities::at` gives the inputs of the time model for
 // any values; at the present values they are the present inputs, bit by bit. Ranges: ranges.hpp. O(calls) each.
 #pragma once
 
@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/comparison/call_groups.hpp"
+#include "sim/comparison/quantity.hpp"
 #include "sim/machine/costs.hpp"
 #include "sim/machine/live_state.hpp"
 #include "sim/machine/machine.hpp"
@@ -22,26 +24,6 @@
 #include "sim/simt/replayer.hpp"
 
 namespace rayreplay::experiment {
-
-enum class QuantityKind : std::uint8_t { Call, CyclesPerInstruction, StepsPerRay, Registers, Machine, Parameter };
-
-struct Quantity {
-  QuantityKind kind = QuantityKind::Call;
-  std::string key{};   ///< "shader_costs.any-hit", "machine.sms", "scheduler.model:live_state"
-  std::string name{};  ///< "an any-hit call"
-  std::string unit{};
-  machine::Origin origin = machine::Origin::Assumed;
-  double value = 0;  ///< the present one; of several calls their mean over the launch
-  double low = 0, high = 0;
-  bool whole = false;
-  double step = 1;         ///< of whole ones: the values are its multiples
-  bool ends_only = false;  ///< between low, value and high no other is tried
-  bool of_plain = true;    ///< plain's time may depend on it
-
-  [[nodiscard]] bool varied() const {
-    return low < high;
-  }
-};
 
 /// Numbers that a model's time depends on, beside launch and warps.
 struct TimeInputs {
@@ -53,9 +35,6 @@ struct TimeInputs {
   std::string model;                ///< spec
   machine::LiveState live_state{};  ///< of the launch's shaders
 };
-
-/// Key and name of a kind of calls: "shader_costs.miss", "a miss call".
-[[nodiscard]] std::pair<std::string, std::string> call_kind(trace::ShaderStage stage, trace::EventKind kind);
 
 class Quantities {
  public:
@@ -80,17 +59,11 @@ class Quantities {
   [[nodiscard]] std::vector<double> now() const;
 
  private:
-  struct Group {
-    std::size_t quantity = 0;
-    std::vector<std::size_t> calls;
-    bool uniform = true;  ///< all calls have one cost
-  };
   void add(Quantity quantity);
-  void add_calls(const std::vector<trace::Shader>& shaders, std::span<const simt::CallTally> called);
 
   TimeInputs now_;
-  std::vector<Quantity> list_;
-  std::vector<Group> groups_;
+  CallGroups groups_;
+  std::vector<Quantity> list_;  ///< those of the groups first
 };
 
 }  // namespace rayreplay::experiment

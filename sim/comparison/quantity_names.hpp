@@ -6,12 +6,14 @@
 
 #include <string_view>
 
-#include "sim/comparison/quantities.hpp"
+#include "sim/comparison/quantity.hpp"
 
 namespace rayreplay::experiment {
 
-/// "the SMs"; "" for a key without a name.
+/// "the SMs"; "" for a key that is no amount.
 [[nodiscard]] std::string_view name_of_number(std::string_view key);
+/// Whether the key is a parameter by which a scheduler model charges exchanges of threads.
+[[nodiscard]] bool is_charge(std::string_view key);
 /// Of keys that are not costs of calls. Machine for all keys without a kind of their own.
 [[nodiscard]] QuantityKind kind_of_number(std::string_view key);
 

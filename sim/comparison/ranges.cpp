@@ -21,6 +21,7 @@ constexpr std::array kRules = {
     RangeRule{QuantityKind::Call, Origin::Assumed, 10},
     RangeRule{QuantityKind::Call, Origin::Counted, 4},
     RangeRule{QuantityKind::Call, Origin::Captured, 2},
+    RangeRule{QuantityKind::CallLatency, Origin::Captured, 2},
     RangeRule{QuantityKind::CyclesPerInstruction, Origin::Assumed, 3},
     RangeRule{QuantityKind::StepsPerRay, Origin::Assumed, 4},
     RangeRule{QuantityKind::Registers, Origin::Assumed, 2},

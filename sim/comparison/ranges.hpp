@@ -7,7 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "sim/comparison/quantities.hpp"
+#include "sim/comparison/quantity.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace rayreplay::experiment {
 

@@ -11,6 +11,7 @@
 #include <tbb/task_arena.h>
 
 #include "base/split_mix.hpp"
+#include "sim/comparison/ranges.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -61,6 +62,11 @@ class Judge {
   template <class Work>
   void parallel(std::size_t count, const Work& work) {
     arena_.execute([&] { tbb::parallel_for(std::size_t{0}, count, work); });
+  }
+
+  /// A known number that is varied shows its break-even alone.
+  [[nodiscard]] bool decides(const Effect& effect) const {
+    return is_uncertain(verdict_.quantities[effect.quantity].origin);
   }
 
   [[nodiscard]] double alone(std::size_t quantity, double value) const {
@@ -206,20 +212,20 @@ class Judge {
   }
 
   void vary_together() {
-    std::vector<std::size_t> assumed;  // effects
+    std::vector<std::size_t> uncertain;  // effects
     for (std::size_t i = 0; i < verdict_.effects.size(); ++i) {
-      if (verdict_.quantities[verdict_.effects[i].quantity].origin == machine::Origin::Assumed) {
-        assumed.push_back(i);
+      if (decides(verdict_.effects[i])) {
+        uncertain.push_back(i);
       }
     }
     verdict_.least = verdict_.most = verdict_.speed_up;
-    if (assumed.empty()) {
+    if (uncertain.empty()) {
       return;
     }
     const std::uint32_t count = options_.noisy ? std::min(options_.samples, kNoisySamples) : options_.samples;
     constexpr std::size_t kCorners = 2;
     verdict_.samples.assign(kCorners + count, {now_, 0});
-    for (const std::size_t i : assumed) {
+    for (const std::size_t i : uncertain) {
       const Effect& effect = verdict_.effects[i];
       const Quantity& quantity = verdict_.quantities[effect.quantity];
       const auto [worst, best] = extremes(effect, quantity.value);
@@ -229,9 +235,18 @@ class Judge {
     }
     parallel(verdict_.samples.size(),
              [&](std::size_t i) { verdict_.samples[i].speed_up = speed_up_(verdict_.samples[i].values); });
+    const auto take = [this](double speed_up) {
+      verdict_.least = std::min(verdict_.least, speed_up);
+      verdict_.most = std::max(verdict_.most, speed_up);
+    };
     for (const JointSample& sample : verdict_.samples) {
-      verdict_.least = std::min(verdict_.least, sample.speed_up);
-      verdict_.most = std::max(verdict_.most, sample.speed_up);
+      take(sample.speed_up);
+    }
+    // Points of one number lie in the range of all.
+    for (const std::size_t i : uncertain) {
+      for (const QuantityPoint& point : verdict_.effects[i].points) {
+        take(point.speed_up);
+      }
     }
   }
 
@@ -251,7 +266,7 @@ class Judge {
   void spread(const Quantity& quantity, std::size_t index, std::uint32_t count, std::size_t first) {
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
-    const std::uint64_t seed = seed_of(quantity.key);
+    const std::uint64_t seed = seed_of(label_of(verdict_.quantities, quantity));
     for (std::uint32_t i = count; i > 1; --i) {
       std::swap(order[i - 1], order[split_mix(seed, i) % i]);
     }
@@ -280,11 +295,9 @@ class Judge {
     const bool together =
         std::all_of(verdict_.samples.begin(), verdict_.samples.end(),
                     [this](const JointSample& sample) { return gains(sample.speed_up) == verdict_.pays_now(); });
-    verdict_.decisive = first([](const Effect& effect) { return effect.changes(); });
+    verdict_.decisive = first([this](const Effect& effect) { return effect.changes() && decides(effect); });
     if (!verdict_.decisive && !together) {
-      verdict_.decisive = first([this](const Effect& effect) {
-        return verdict_.quantities[effect.quantity].origin == machine::Origin::Assumed;
-      });
+      verdict_.decisive = first([this](const Effect& effect) { return decides(effect); });
     }
     verdict_.kind = verdict_.decisive     ? VerdictKind::CannotTell
                     : verdict_.pays_now() ? VerdictKind::Pays

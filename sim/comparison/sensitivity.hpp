@@ -4,9 +4,10 @@
 // *sign* of a speed-up is whether it exceeds 1 (by 10^-9). Each quantity with a range is varied alone: at the ends of
 // its range and, unless the speed-up is `noisy`, halfway to them (in ratio) where the range is wider than kWideRange. A
 // change of sign on the way from the present value is narrowed to kSignWithin of the value, or by `noisy_steps`
-// halvings where the speed-up is `noisy`. Then all assumed quantities are varied together: at the two corners that the
-// single points show to be worst and best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of
-// each range, with a fixed seed by key. A verdict `Pays` or `DoesNotPay` says that all these times agree. Changes of
+// halvings where the speed-up is `noisy`. Then all uncertain quantities with a range (is_uncertain in ranges.hpp) are
+// varied together, while known ones stay as they are: at the two corners that the single points show to be worst and
+// best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by
+// key. A verdict `Pays` or `DoesNotPay` says that all times with other values of uncertain quantities agree. Changes of
 // sign between timed points, or back and forth, are missed. Calls of `speed_up` come from several threads at once, at
 // most kMaxAtOnce. Deterministic. Source: rayreplay.
 #pragma once
@@ -17,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/comparison/quantities.hpp"
+#include "sim/comparison/quantity.hpp"
 
 namespace rayreplay::experiment {
 
@@ -44,7 +45,7 @@ struct Effect {
   }
 };
 
-/// Assumed quantities varied together.
+/// Uncertain quantities varied together.
 struct JointSample {
   std::vector<double> values;  ///< by quantity
   double speed_up = 0;
@@ -55,11 +56,11 @@ struct Verdict {
   double speed_up = 1;  ///< at the present values
   std::vector<Quantity> quantities;
   std::vector<Effect> effects;  ///< of those with a range, by falling swing
-  /// The effect on which the sign hangs: of those that change it alone the one with the largest swing; if none does,
-  /// the first assumed one. Empty if the sign holds.
+  /// The effect on which the sign hangs: of the uncertain ones that change it alone the one with the largest swing; if
+  /// none does, the first uncertain one. Empty if the sign holds.
   std::optional<std::size_t> decisive;
-  std::vector<JointSample> samples;  ///< the worst corner, the best, the hypercube; empty if nothing is assumed
-  double least = 1, most = 1;        ///< speed-ups over `samples` and the present one
+  std::vector<JointSample> samples;  ///< the worst corner, the best, the hypercube; empty if nothing uncertain varies
+  double least = 1, most = 1;        ///< speed-ups over `samples`, points of uncertain quantities and the present one
   bool noisy = false;
 
   [[nodiscard]] bool pays_now() const;

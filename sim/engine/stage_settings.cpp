@@ -68,12 +68,12 @@ void for_table(const Settings& settings, std::string_view table, const Use& use)
   }
 }
 
-double instructions(const Settings& settings, const std::string& key, std::string_view text) {
-  constexpr double kMax = 1e6;
+double part_of_cost(const Settings& settings, const std::string& key, std::string_view text, double most) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= kMax)) {
-    usage(settings, key, "a shader's cost is not of the form ISSUE or ISSUE:LATENCY", "numbers from 0 to 1000000");
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most)) {
+    usage(settings, key, "a shader's cost is not of the form ISSUE or ISSUE:LATENCY",
+          fmt::format("numbers from 0 to {:.0f}", most));
   }
   return value;
 }
@@ -251,19 +251,19 @@ CompareOptions compare_of(const Settings& complete) {
   options.costs.source = static_cast<machine::CostSource>(source - kCostSources.begin());
   options.costs.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
   options.costs.steps_per_ray = complete.real("scheduler.steps_per_ray");
-  for_table(complete, kShaderCosts,
-            [&](const std::string& shader, const std::string& key, const ParameterValue& value) {
-              const std::string text = to_text(value);
-              const auto colon = text.find(':');
-              machine::HandCost cost{shader};
-              if (colon != 0) {
-                cost.issue = instructions(complete, key, std::string_view(text).substr(0, colon));
-              }
-              if (colon != std::string::npos) {
-                cost.latency = instructions(complete, key, std::string_view(text).substr(colon + 1));
-              }
-              options.costs.hand.push_back(std::move(cost));
-            });
+  for_table(
+      complete, kShaderCosts, [&](const std::string& shader, const std::string& key, const ParameterValue& value) {
+        const std::string text = to_text(value);
+        const auto colon = text.find(':');
+        machine::HandCost cost{shader};
+        if (colon != 0) {
+          cost.issue = part_of_cost(complete, key, std::string_view(text).substr(0, colon), machine::kMaxIssue);
+        }
+        if (colon != std::string::npos) {
+          cost.latency = part_of_cost(complete, key, std::string_view(text).substr(colon + 1), machine::kMaxLatency);
+        }
+        options.costs.hand.push_back(std::move(cost));
+      });
   for (const char* key : {"registers_per_thread", "scheduler.cycles_per_instruction", "scheduler.steps_per_ray"}) {
     if (is_by_hand(complete, key, find_parameter(key)->declared.default_value)) {
       options.given.insert(key);

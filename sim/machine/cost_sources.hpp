@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "capture/trace/trace.hpp"
+#include "sim/machine/costs.hpp"
 
 namespace rayreplay::machine {
-
-inline constexpr double kMaxIssue = 1e6;    ///< of one call
-inline constexpr double kMaxLatency = 2e8;  ///< of one call
 
 /// Instructions of a shader's static call tree.
 struct SpirvCount {

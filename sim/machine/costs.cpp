@@ -17,6 +17,8 @@ namespace {
 using trace::EventKind;
 using trace::ShaderStage;
 
+constexpr std::string_view kHand = "hand";
+
 /// True for the shader's own calls: its entry, or for ray generation a trace call, which represents the code between
 /// two of them.
 constexpr bool is_own_call(ShaderStage stage, EventKind kind) {
@@ -130,40 +132,47 @@ void add_captured(const trace::Trace& trace, const trace::Launch& launch, double
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (nanoseconds[i] >= 0) {
       calls[i].latency = std::clamp(nanoseconds[i] * clock_mhz / 1e3, calls[i].issue, kMaxLatency);
-      calls[i].own_latency = true;
-      calls[i].origin = "captured";
+      calls[i].latency_origin = "captured";
     }
   }
 }
 
+void set_by_hand(const HandCost& hand, double cycles_per_instruction, CallCost& call) {
+  if (hand.issue >= 0) {
+    call.issue = hand.issue;
+    call.latency = hand.issue * cycles_per_instruction;
+    call.origin = kHand;
+    call.latency_origin.clear();
+  }
+  if (hand.latency >= 0) {
+    call.latency = hand.latency;
+    call.latency_origin = kHand;
+  }
+  if (hand.latency >= 0 && call.issue > hand.latency) {
+    call.issue = hand.latency;
+    call.origin = kHand;
+  }
+}
+
 void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector<CallCost>& calls) {
-  std::vector<int> ranks(trace.shaders.size(), 0);
+  constexpr int kOneCall = 4;  // more precise than any name of a shader
+  std::vector<int> ranks(calls.size(), 0);
   for (const HandCost& hand : options.hand) {
     bool used = false;
     for (std::size_t id = 0; id < trace.shaders.size(); ++id) {
       const trace::Shader& shader = trace.shaders[id];
-      const int rank = match_rank(hand.shader, shader, id);
-      used = used || rank > 0;
-      if (rank == 0 || rank < ranks[id]) {
-        continue;
-      }
-      ranks[id] = rank;
-      for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
-        if (!is_own_call(shader.stage, static_cast<EventKind>(kind))) {
-          continue;
+      const int of_shader = match_rank(hand.shader, shader, id);
+      used = used || of_shader > 0;
+      for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
+        const auto kind = static_cast<EventKind>(i);
+        const bool one_call = trace::is_warp_event(kind) && hand.shader == key_of_call(id, kind);
+        const int rank = one_call ? kOneCall : is_own_call(shader.stage, kind) ? of_shader : 0;
+        const std::size_t index = id * trace::kEventKinds + i;
+        if (rank > 0 && rank >= ranks[index]) {
+          ranks[index] = rank;
+          set_by_hand(hand, options.cycles_per_instruction, calls[index]);
         }
-        CallCost& call = calls[id * trace::kEventKinds + kind];
-        if (hand.issue >= 0) {
-          call.issue = hand.issue;
-          call.latency = hand.issue * options.cycles_per_instruction;
-          call.own_latency = false;
-        }
-        if (hand.latency >= 0) {
-          call.latency = hand.latency;
-          call.issue = std::min(call.issue, hand.latency);
-          call.own_latency = true;
-        }
-        call.origin = "hand";
+        used = used || one_call;
       }
     }
     if (!used) {
@@ -174,12 +183,12 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
 
 }  // namespace
 
-Origin origin_of(const CallCost& cost) {
-  return cost.origin == "hand"       ? Origin::Given
-         : cost.origin == "captured" ? Origin::Captured
-         : cost.origin == "blocks"   ? Origin::Captured
-         : cost.origin == "spirv"    ? Origin::Counted
-                                     : Origin::Assumed;
+Origin origin_of_source(std::string_view source) {
+  return source == kHand        ? Origin::Given
+         : source == "captured" ? Origin::Captured
+         : source == "blocks"   ? Origin::Captured
+         : source == "spirv"    ? Origin::Counted
+                                : Origin::Assumed;
 }
 
 double default_instructions(ShaderStage stage, EventKind kind) {

@@ -3,7 +3,8 @@
 // Contract: a warp event of a call takes `issue` issue slots of its SM (the call's instructions, issued once for the
 // whole warp) and, alone on the machine, `latency` cycles (issue included: latency ≥ issue). A ray's traversal takes
 // `steps` visits of the ray-tracing unit, at the warp's Begin. Sources of a call's cost, by falling precedence:
-//   hand      TOML: shader by id, name or stage, as in the experiment's [costs]: a number of instructions, or a table
+//   hand      TOML: shader by id, name or stage, as in the experiment's [costs], or one kind of its calls as ID/CALL,
+//             which wins ("4/begin", also a trace call of a hit shader): a number of instructions, or a table
 //             with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
 //             instructions · executions / calls)
 //   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first (only
@@ -15,11 +16,13 @@
 //             cost_sources.hpp); for ray generation, a trace call's share of them
 //   default   by stage (docs/assumptions.md gives the sources of the figures)
 //
-// A shader takes the first source that knows it. CostSource names the sources in use: Auto all but captured; Blocks the
+// A shader's instructions and its latency each take the first source that knows them; instructions by hand leave no
+// other latency than one by hand. CostSource names the sources in use: Auto all but captured; Blocks the
 // same, but the trace must have counts; Spirv all but captured and blocks; Default hand and default; Captured all.
 //
 // A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between
-// them. Trace calls of other shaders have the default cost. Missing latency = issue · cycles_per_instruction. Errors:
+// them. Trace calls of other shaders have the default cost, unless
+// ID/CALL names them. Missing latency = issue · cycles_per_instruction. Errors:
 // Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks, `blocks` without
 // counts of blocks, `spirv` without modules; Input for counts of blocks that a module does not have.
 #pragma once
@@ -37,23 +40,30 @@
 namespace rayreplay::machine {
 
 struct CallCost {
-  double issue = 0;    ///< warp instructions
-  double latency = 0;  ///< cycles
-  std::string origin;  ///< "hand", "captured", "blocks", "spirv", "default"
-  /// The latency is known by itself (captured, or by hand), not as issue · cycles_per_instruction.
-  bool own_latency = false;
+  double issue = 0;            ///< warp instructions
+  double latency = 0;          ///< cycles
+  std::string origin;          ///< of the instructions: "hand", "blocks", "spirv", "default"
+  std::string latency_origin;  ///< "hand", "captured"; empty: the latency is issue · cycles_per_instruction
+
+  /// The latency is known by itself.
+  [[nodiscard]] bool own_latency() const {
+    return !latency_origin.empty();
+  }
 };
 
-/// "hand" is given, "captured" and "blocks" captured, "spirv" counted, "default" assumed.
-[[nodiscard]] Origin origin_of(const CallCost& cost);
+/// How a source knows its number: "hand" is given, "captured" and "blocks" captured, "spirv" counted, "default"
+/// assumed.
+[[nodiscard]] Origin origin_of_source(std::string_view source);
 
+inline constexpr double kMaxIssue = 1e6;    ///< instructions of one call
+inline constexpr double kMaxLatency = 2e8;  ///< cycles of one call
 inline constexpr double kMaxCyclesPerInstruction = 200;
 inline constexpr double kMaxSteps = 1e6;
 
 enum class CostSource : std::uint8_t { Auto, Default, Spirv, Blocks, Captured };
 
 struct HandCost {
-  std::string shader;  ///< stage, name or id, as in [costs]
+  std::string shader;  ///< stage, name or id, as in [costs], or ID/CALL
   double issue = -1;   ///< below 0: not given
   double latency = -1;
 };

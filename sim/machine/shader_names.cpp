@@ -1,6 +1,7 @@
 #include "sim/machine/shader_names.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +10,23 @@
 #include "base/parameters.hpp"
 
 namespace rayreplay::machine {
+
+std::string word_of_call(trace::EventKind kind) {
+  std::string word;
+  for (const char c : std::string(trace::to_string(kind))) {
+    if (std::isupper(static_cast<unsigned char>(c)) != 0) {
+      word += word.empty() ? "" : "_";
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else {
+      word += c;
+    }
+  }
+  return word;
+}
+
+std::string key_of_call(std::size_t id, trace::EventKind kind) {
+  return fmt::format("{}/{}", id, word_of_call(kind));
+}
 
 int match_rank(const std::string& key, const trace::Shader& shader, std::size_t id) {
   if (key == std::to_string(id)) {

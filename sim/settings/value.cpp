@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/list_items.hpp"
+#include "sim/machine/costs.hpp"
 #include "sim/settings/settings.hpp"
 
 namespace rayreplay::experiment {
@@ -57,18 +58,18 @@ void require_range(const Parameter& declared, double value, const std::string& t
 
 /// "ISSUE", "ISSUE:LATENCY" or ":LATENCY".
 std::string checked_shader_cost(const ParameterValue& value, const std::string& place) {
-  constexpr double kMaxInstructions = 1e6;
   std::string text = to_text(value);
   Parameter number;
   number.name = "shader_costs";
   number.default_value = 0.0;
   number.minimum = 0;
-  number.maximum = kMaxInstructions;
+  number.maximum = machine::kMaxIssue;
   const auto colon = text.find(':');
   if (colon != 0) {
     static_cast<void>(read_text(number, text.substr(0, colon), place));
   }
   if (colon != std::string::npos) {
+    number.maximum = machine::kMaxLatency;
     static_cast<void>(read_text(number, text.substr(colon + 1), place));
   }
   return text;

@@ -20,6 +20,7 @@
 #include "sim/comparison/ranges.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/settings/machine_settings.hpp"
+#include "sim/variants/call_numbers.hpp"
 #include "sim/variants/number_rules.hpp"
 
 namespace rayreplay::experiment {
@@ -31,8 +32,6 @@ constexpr std::string_view kOfMachine = "machine.";
 constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
 constexpr std::string_view kRegisters = "registers_per_thread";
 constexpr std::string_view kPayload = "stream.payload_bytes";
-constexpr std::array<std::string_view, 6> kStages = {"ray-generation", "intersection", "any-hit",
-                                                     "closest-hit",    "miss",         "callable"};
 constexpr double kFactor = 4;
 constexpr std::string_view kLatency = "scheduler.cycles_per_instruction";
 constexpr std::string_view kWithheld = "machine.withheld_sms";
@@ -76,10 +75,7 @@ double bound_in(const std::string& text, const std::string& item, const std::str
   return value;
 }
 
-struct Found {
-  Quantity quantity{};
-  Limits limits{};
-};
+using Found = LimitedNumber;
 
 Found of_model(const Settings& complete, const NumberFacts& facts, const std::string& key) {
   const std::string name = key.substr(kModelParameter.size());
@@ -138,22 +134,20 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
           limits_of(complete, declared, facts.warp_size)};
 }
 
-Found find(const Settings& complete, const NumberFacts& facts, const std::string& key) {
-  if (!key.starts_with(kCallCosts)) {
-    return key.starts_with(kModelParameter) ? of_model(complete, facts, key) : of_key(complete, facts, key);
+/// Several of one key: calls whose costs are known in several ways. None: the row does not have it.
+std::vector<Found> find(const Settings& complete, const NumberFacts& facts, const std::string& key) {
+  if (names_calls(key)) {
+    return numbers_of_calls(facts.calls, key);
   }
-  if (std::ranges::find(kStages, std::string_view(key).substr(kCallCosts.size())) == kStages.end()) {
-    refuse("of the costs of calls, those of a stage are varied together", key,
-           fmt::format("{}STAGE, with one of {}", kCallCosts, fmt::join(kStages, ", ")));
-  }
-  constexpr double kMost = 1e6;  // instructions, as a file of costs allows
-  Found found{{.kind = QuantityKind::Call, .key = key, .unit = "instructions"}, {0, kMost}};
-  if (const auto calls = std::ranges::find(facts.calls, key, &NumberFacts::Calls::key); calls != facts.calls.end()) {
-    found.quantity.name = calls->name;
-    found.quantity.origin = calls->origin;
-    found.quantity.value = calls->cost;
-  }
-  return found;
+  Found found = key.starts_with(kModelParameter) ? of_model(complete, facts, key) : of_key(complete, facts, key);
+  return found.quantity.key.empty() ? std::vector<Found>() : std::vector<Found>{std::move(found)};
+}
+
+/// unread_because, also by facts of the launch.
+std::string unread(const Settings& complete, const NumberFacts& facts, std::string_view key) {
+  return key == kLatency && !facts.calls.reads_cycles_per_instruction()
+             ? "the latencies of all calls are given or captured"
+             : unread_because(complete, key);
 }
 
 std::string text_of(const AskedNumber& asked) {
@@ -224,11 +218,9 @@ struct Hindrance {
   std::string what, expected, fix;
 };
 std::optional<Hindrance> hindrance(const Quantity& quantity, const AskedNumber& asked) {
-  if (quantity.kind == QuantityKind::Call) {
-    const std::string calls = quantity.key.substr(kCallCosts.size()) + " calls";
-    return quantity.value > 0 ? std::nullopt
-                              : std::optional<Hindrance>(
-                                    {calls + " cost nothing, or the launch makes none", "a launch with " + calls, ""});
+  if (quantity.kind == QuantityKind::Call || quantity.kind == QuantityKind::CallLatency) {
+    const std::string why = fixed_because(quantity);
+    return why.empty() ? std::nullopt : std::optional<Hindrance>({why, "calls that the launch makes", ""});
   }
   if (const std::string_view meaning = meaning_beside(quantity.key, quantity.value); !meaning.empty()) {
     return Hindrance{fmt::format("the key has no amount now: {} means '{}'", quantity.value, meaning),
@@ -240,15 +232,40 @@ std::optional<Hindrance> hindrance(const Quantity& quantity, const AskedNumber& 
   return std::nullopt;
 }
 
+/// A range asked for is that of the numbers whose value it holds. It must hold one.
+void keep_those_in_range(std::vector<Found>& all, const AskedNumber& asked) {
+  if (all.size() < 2 || !asked.range) {
+    return;
+  }
+  std::vector<std::string> values;
+  for (const Found& one : all) {
+    values.push_back(fmt::format("{} ({})", one.quantity.value, to_string(one.quantity.origin)));
+  }
+  std::erase_if(all, [&](const Found& one) {
+    return !(asked.range->first <= one.quantity.value && one.quantity.value <= asked.range->second);
+  });
+  if (all.empty()) {
+    refuse_range(asked, fmt::format("a range around {}, the present values", fmt::join(values, " or ")));
+  }
+}
+
+/// Numbers of calls have their names.
+void name(Quantity& quantity) {
+  if (quantity.name.empty()) {
+    quantity.name = name_of_number(quantity.key);
+  }
+}
+
 std::vector<AskedNumber> usual_numbers(const Settings& complete, const NumberFacts& facts) {
   std::vector<AskedNumber> usual;
-  for (const NumberFacts::Calls& calls : facts.calls) {
-    if (calls.key.starts_with(kCallCosts)) {
-      usual.push_back({calls.key});
+  for (const CallGroup& group : facts.calls.list()) {
+    const std::string& key = group.quantity.key;
+    if (std::ranges::find(usual, key, &AskedNumber::key) == usual.end()) {
+      usual.push_back({key});
     }
   }
   for (const auto& [name, value] : parse_spec(complete.text(kSchedulerModel)).settings) {
-    if (std::string key = std::string(kModelParameter) + name; !name_of_number(key).empty()) {
+    if (std::string key = std::string(kModelParameter) + name; is_charge(key)) {
       usual.push_back({std::move(key)});
     }
   }
@@ -310,8 +327,8 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
     std::string why;
     for (const Settings& row : rows) {
       found = !numbers_of(row, facts, {one}).empty() || found;
-      if (!find(row, facts, one.key).quantity.key.empty()) {
-        why = unread_because(row, one.key);
+      if (!find(row, facts, one.key).empty()) {
+        why = unread(row, facts, one.key);
       }
     }
     if (!found && !why.empty()) {
@@ -329,38 +346,34 @@ std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& fa
                                  const std::vector<AskedNumber>& asked) {
   std::vector<Quantity> numbers;
   for (const AskedNumber& one : asked.empty() ? usual_numbers(complete, facts) : asked) {
-    Found found = find(complete, facts, one.key);
-    if (found.quantity.key.empty() || !unread_because(complete, one.key).empty()) {
-      continue;  // the row's scheduler model does not have it, or the row does not read it
-    }
-    if (const auto reason = hindrance(found.quantity, one)) {
-      if (asked.empty()) {
-        continue;
-      }
-      refuse(reason->what, text_of(one), reason->expected, reason->fix);
-    }
-    set_limits(found, one, machine_of(complete));
-    if (!found.quantity.varied() && asked.empty()) {
+    if (!unread(complete, facts, one.key).empty()) {
       continue;
     }
-    if (found.quantity.name.empty()) {
-      const std::string_view name = name_of_number(one.key);
-      found.quantity.name = name.empty() ? one.key : name;
+    std::vector<Found> all = find(complete, facts, one.key);
+    keep_those_in_range(all, one);
+    for (Found& found : all) {
+      if (const auto reason = hindrance(found.quantity, one)) {
+        if (asked.empty()) {
+          continue;
+        }
+        refuse(reason->what, text_of(one), reason->expected, reason->fix);
+      }
+      set_limits(found, one, machine_of(complete));
+      if (!found.quantity.varied() && asked.empty()) {
+        continue;
+      }
+      name(found.quantity);
+      numbers.push_back(std::move(found.quantity));
     }
-    numbers.push_back(std::move(found.quantity));
   }
   return numbers;
 }
 
-std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts) {
+std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts,
+                                     std::span<const Quantity> varied) {
   std::vector<Quantity> numbers;
-  for (const NumberFacts::Calls& calls : facts.calls) {
-    numbers.push_back({.kind = QuantityKind::Call,
-                       .key = calls.key,
-                       .name = calls.name,
-                       .unit = "instructions",
-                       .origin = calls.origin,
-                       .value = calls.cost});
+  for (const CallGroup& group : facts.calls.list()) {
+    numbers.push_back(group.quantity);
   }
   std::vector<std::string> keys;
   const std::string model = parse_spec(complete.text(kSchedulerModel)).name;
@@ -372,18 +385,16 @@ std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts
   }
   keys.insert(keys.end(), amount_keys().begin(), amount_keys().end());
   for (const std::string& key : keys) {
-    Quantity quantity = find(complete, facts, key).quantity;
-    if (quantity.key.empty() || !unread_because(complete, key).empty() ||
-        meaning_beside(key, quantity.value).starts_with(kTheMachines)) {
-      continue;  // not read, or another number of the list stands for it
+    for (Found& found : find(complete, facts, key)) {
+      if (unread(complete, facts, key).empty() &&
+          !meaning_beside(key, found.quantity.value).starts_with(kTheMachines)) {  // another number stands for it
+        name(found.quantity);
+        numbers.push_back(std::move(found.quantity));
+      }
     }
-    const std::string_view name = name_of_number(key);
-    quantity.name = name.empty() ? key : name;
-    numbers.push_back(std::move(quantity));
   }
-  const std::vector<Quantity> varied = numbers_of(complete, facts, {});
   for (Quantity& quantity : numbers) {
-    const auto found = std::ranges::find(varied, quantity.key, &Quantity::key);
+    const auto found = std::ranges::find_if(varied, [&](const Quantity& other) { return other.is(quantity); });
     quantity.low = found == varied.end() ? quantity.value : found->low;
     quantity.high = found == varied.end() ? quantity.value : found->high;
   }
@@ -393,9 +404,14 @@ std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts
 std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,
                                   const std::vector<AskedNumber>& asked) {
   std::vector<std::string> keys;
-  for (const Quantity& quantity : asked.empty() ? std::vector<Quantity>() : numbers_of(complete, facts, {})) {
-    if (is_uncertain(quantity.origin) && std::ranges::find(asked, quantity.key, &AskedNumber::key) == asked.end()) {
-      keys.push_back(quantity.key);
+  if (asked.empty()) {
+    return keys;
+  }
+  const std::vector<Quantity> varied = numbers_of(complete, facts, asked), usual = numbers_of(complete, facts, {});
+  for (const Quantity& quantity : usual) {
+    if (is_uncertain(quantity.origin) &&
+        std::ranges::none_of(varied, [&](const Quantity& other) { return other.is(quantity); })) {
+      keys.push_back(label_of(usual, quantity));
     }
   }
   return keys;
@@ -410,17 +426,23 @@ std::string range_note(const Quantity& quantity, const AskedNumber& asked) {
                      quantity.unit, text(quantity.low), text(quantity.high), asked.range->first, asked.range->second);
 }
 
-void set_numbers(Settings& asked, std::span<const Quantity> quantities, std::span<const double> values, bool of_model) {
+void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quantity> quantities,
+                 std::span<const double> values, bool of_model) {
   std::vector<double> used(values.begin(), values.end());
   const auto place_of_key = [&](std::string_view key) -> double* {
     const auto found = std::ranges::find(quantities, key, &Quantity::key);
     return found == quantities.end() ? nullptr : &used[static_cast<std::size_t>(found - quantities.begin())];
   };
+  const auto raise = [](double* number, const double* least, double factor) {
+    if (number != nullptr && least != nullptr) {
+      *number = std::max(*number, *least * factor);
+    }
+  };
   const double* nearer = nullptr;
   for (const std::string_view key :
        {"machine.l1_latency_cycles", "machine.l2_latency_cycles", "machine.dram_latency_cycles"}) {
     if (double* const latency = place_of_key(key)) {
-      *latency = nearer == nullptr ? *latency : std::max(*latency, *nearer);
+      raise(latency, nearer, 1);
       nearer = latency;
     }
   }
@@ -428,14 +450,16 @@ void set_numbers(Settings& asked, std::span<const Quantity> quantities, std::spa
   if (const double* const sms = place_of_key("machine.sms"); sms != nullptr && withheld != nullptr) {
     *withheld = std::min(*withheld, *sms - 1);
   }
+  raise(place_of_key("machine.registers"), place_of_key(kRegisters), facts.warp_size);
+  raise(place_of_key("machine.resident_warps"), place_of_key("schedule.resident_warps"), 1);
+  set_calls(asked, facts.calls, quantities, used);
   for (std::size_t i = 0; i < quantities.size(); ++i) {
     const Quantity& quantity = quantities[i];
-    if (used[i] == quantity.value || (quantity.kind == QuantityKind::Parameter && !of_model)) {
+    const bool of_calls = quantity.kind == QuantityKind::Call || quantity.kind == QuantityKind::CallLatency;
+    if (used[i] == quantity.value || of_calls || (quantity.kind == QuantityKind::Parameter && !of_model)) {
       continue;
     }
-    if (quantity.kind == QuantityKind::Call) {
-      asked.set(quantity.key, fmt::format("{}", used[i]), "");
-    } else if (quantity.whole) {
+    if (quantity.whole) {
       asked.set(quantity.key, static_cast<std::int64_t>(std::llround(used[i])), "");
     } else {
       asked.set(quantity.key, used[i], "");

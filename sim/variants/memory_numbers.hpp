@@ -4,7 +4,8 @@
 // calls, the charges of the row's scheduler model, the latency of an instruction, the registers of a thread, the
 // payload of a ray, uncertain rates, latencies and limits of the machine (is_uncertain in sim/comparison/ranges.hpp),
 // the sizes of L1 and L2, and the bandwidth of DRAM, without those that a row does not have or read. A number's range
-// is the one asked for. Otherwise it is its plausible range (sim/comparison/ranges.hpp), or without one a quarter to
+// is the one asked for; where the key names several numbers of calls (call_numbers.hpp), of those whose value it
+// holds. Otherwise it is its plausible range (sim/comparison/ranges.hpp), or without one a quarter to
 // four times the value, cut to the number's limits. The ends of all ranges move inwards to whole steps (sets of a
 // cache, words). Errors of kind Usage, for keys: a key that is no amount, is named twice, has no amount in a row now (0
 // for "no limit"), or is 0 and has no range. For ranges: a range that lacks the value, has no other value, holds values
@@ -19,8 +20,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/comparison/call_groups.hpp"
 #include "sim/comparison/model_list.hpp"
-#include "sim/comparison/quantities.hpp"
+#include "sim/comparison/quantity.hpp"
+#include "sim/machine/live_state.hpp"
 #include "sim/settings/settings.hpp"
 
 namespace rayreplay::experiment {
@@ -35,14 +38,7 @@ struct AskedNumber {
 
 /// Facts of the launch about its numbers, beside its settings.
 struct NumberFacts {
-  /// Cost of the calls of a stage that the launch makes; or of trace calls of other shaders than ray generation, whose
-  /// cost cannot be given.
-  struct Calls {
-    std::string key{}, name{};  ///< "shader_costs.miss", "a miss call"; "trace-call"
-    double cost = 0;            ///< instructions, mean
-    machine::Origin origin = machine::Origin::Assumed;
-  };
-  std::vector<Calls> calls{};
+  CallGroups calls{};
   std::uint32_t warp_size = 0;
   GivenParameters given{};
   machine::LiveState live_state{};  ///< of its shaders
@@ -57,10 +53,12 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
                                                const std::vector<AskedNumber>& asked);
 
 /// All amounts from which the row's memory time follows: costs of calls, parameters of its scheduler model, and keys,
-/// without those that it does not read. The usual numbers have their range, the others none.
-[[nodiscard]] std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts);
+/// without those that it does not read. Those that are varied have their range, the others none.
+[[nodiscard]] std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts,
+                                                   std::span<const Quantity> varied);
 
-/// Keys of the usual numbers that would decide the verdict, and that `asked` leaves as they are; none if it is empty.
+/// Labels (label_of) of the usual numbers that would decide the verdict, and that `asked` leaves as they are; none if
+/// it is empty.
 [[nodiscard]] std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,
                                                 const std::vector<AskedNumber>& asked);
 
@@ -69,8 +67,10 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 [[nodiscard]] std::string range_note(const Quantity& quantity, const AskedNumber& asked);
 
 /// Sets the numbers that differ from their present values, in settings that are not completed. Numbers that are varied
-/// together stay free of contradictions: a farther latency is at least the nearer one, and at least one SM is not
-/// withheld. `of_model`: also parameters of the scheduler model.
-void set_numbers(Settings& asked, std::span<const Quantity> quantities, std::span<const double> values, bool of_model);
+/// together stay free of contradictions: a farther latency is at least the nearer one, at least one SM is not withheld,
+/// an SM has registers for a warp and slots for the schedule's warps. `of_model`: also parameters of the scheduler
+/// model.
+void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quantity> quantities,
+                 std::span<const double> values, bool of_model);
 
 }  // namespace rayreplay::experiment

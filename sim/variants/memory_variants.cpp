@@ -70,49 +70,6 @@ void take(Metrics& metrics, Made made) {
   }
 }
 
-/// Costs of the launch's calls by stage. They count as given only if all of the stage are, because varying the cost of
-/// the stage leaves the costs that the user gave to single shaders.
-std::vector<NumberFacts::Calls> costs_of_calls(const std::vector<trace::Shader>& shaders,
-                                               std::span<const simt::CallTally> called, const machine::Costs& costs) {
-  struct Sum {
-    NumberFacts::Calls calls;
-    double lanes = 0, instructions = 0, least = 0, most = 0;
-  };
-  std::vector<Sum> sums;
-  for (const simt::CallTally& call : called) {
-    const auto [key, name] = call_kind(shaders[call.shader].stage, call.kind);
-    if (!trace::is_warp_event(call.kind)) {
-      continue;
-    }
-    const machine::CallCost& cost =
-        costs.calls[std::size_t{call.shader} * trace::kEventKinds + static_cast<std::size_t>(call.kind)];
-    const machine::Origin origin = machine::origin_of(cost);
-    auto sum = std::ranges::find(sums, key, [](const Sum& one) { return one.calls.key; });
-    if (sum == sums.end()) {
-      sum = sums.insert(sums.end(), {{key, name, 0, origin}, 0, 0, cost.issue, cost.issue});
-    }
-    const bool was_given = sum->calls.origin == machine::Origin::Given;
-    if (was_given && origin != machine::Origin::Given) {
-      *sum = {{key, name, 0, origin}, 0, 0, cost.issue, cost.issue};
-    } else if (!was_given && origin == machine::Origin::Given) {
-      continue;
-    } else if (origin == machine::Origin::Assumed) {
-      sum->calls.origin = origin;
-    }
-    const auto lanes = static_cast<double>(call.tally.active_lanes);
-    sum->lanes += lanes;
-    sum->instructions += lanes * cost.issue;
-    sum->least = std::min(sum->least, cost.issue);
-    sum->most = std::max(sum->most, cost.issue);
-  }
-  std::vector<NumberFacts::Calls> made;
-  for (Sum& sum : sums) {
-    sum.calls.cost = sum.least == sum.most ? sum.least : sum.instructions / sum.lanes;
-    made.push_back(std::move(sum.calls));
-  }
-  return made;
-}
-
 double ratio(double before, double after) {
   return before == after ? 1 : before / after;
 }
@@ -169,23 +126,25 @@ class Comparison {
         settings.pop_back();
       }
     }
-    if (wanted_.outputs.time && !result_.rows.front().bound) {
-      facts_ = number_facts(result_.rows.front());
-      add_numbers();
-    }
-    if (!judges()) {
+    if (!wanted_.outputs.time || result_.rows.front().bound) {
       return;
     }
-    check_numbers(settings, facts_, wanted_.numbers);
-    for (const AskedNumber& one : wanted_.numbers) {
-      check_number(one);
+    facts_ = number_facts(result_.rows.front());
+    if (judges()) {
+      check_numbers(settings, facts_, wanted_.numbers);
+      for (const AskedNumber& one : wanted_.numbers) {
+        check_number(one);
+      }
     }
+    add_numbers();
   }
 
   void add_numbers() {
     for (MemoryRow& row : result_.rows) {
       if (!row.bound) {
-        row.numbers = numbers_in_use(settings_of(bench_.asked, wanted_.outputs, row), facts_);
+        const Settings complete = settings_of(bench_.asked, wanted_.outputs, row);
+        row.numbers = numbers_in_use(
+            complete, facts_, judges() ? numbers_of(complete, facts_, wanted_.numbers) : std::vector<Quantity>());
       }
     }
   }
@@ -205,7 +164,7 @@ class Comparison {
     static const Stage kStream = stage("stream");
     try {
       Settings asked = chosen(bench_.asked, wanted_.outputs, row);
-      set_numbers(asked, {&quantity, 1}, {&value, 1}, true);
+      set_numbers(asked, facts_, {&quantity, 1}, {&value, 1}, true);
       const Settings settings = complete(asked, NamedInput::Elsewhere);
       const Experiment experiment = bench_.open(settings);
       check_output(kStream, experiment);
@@ -354,7 +313,7 @@ class Comparison {
         for (const double value : {quantity.low, quantity.high}) {
           for (const MemoryRow* side : {&baseline, &row}) {
             Settings settings = chosen(bench_.asked, wanted_.outputs, *side);
-            set_numbers(settings, {&quantity, 1}, {&value, 1}, side != &baseline);
+            set_numbers(settings, facts_, {&quantity, 1}, {&value, 1}, side != &baseline);
             if (std::string key = key_of(settings); !cycles_.contains(key)) {
               keys.insert(std::move(key));
             }
@@ -372,8 +331,8 @@ class Comparison {
     const simt::ReplayResult replayed = replay(bench, experiment, {});
     const auto data = input(bench, experiment);
     const trace::Launch& launch = data->trace.launches[resolved_of(settings, data->trace, false).launch];
-    const machine::Costs costs = machine::make_costs(data->trace, launch, compare_of(settings).costs);
-    return {.calls = costs_of_calls(data->trace.shaders, replayed.by_call, costs),
+    machine::Costs costs = machine::make_costs(data->trace, launch, compare_of(settings).costs);
+    return {.calls = CallGroups(data->trace.shaders, replayed.by_call, std::move(costs.calls)),
             .warp_size = resolved_of(settings, data->trace, false).warp_size,
             .given = wanted_.given_parameters,
             .live_state = live_state_for(bench, experiment, wanted_.models)};
@@ -401,7 +360,7 @@ class Comparison {
 
   double cycles_at(const MemoryRow& row, const std::vector<Quantity>& quantities, std::span<const double> values) {
     Settings settings = chosen(bench_.asked, wanted_.outputs, row);
-    set_numbers(settings, quantities, values, &row != &result_.rows.front());
+    set_numbers(settings, facts_, quantities, values, &row != &result_.rows.front());
     const std::string key = key_of(settings);
     {
       const std::lock_guard lock(mutex_);

@@ -112,7 +112,7 @@ std::string unread_of_model(const ModelSpec& model, std::string_view name) {
   if (name == "hint_bits" && is("hint", "none")) {
     return "hint is none";
   }
-  if (name_of_number(std::string(kModelParameter) + std::string(name)).empty()) {
+  if (!is_charge(std::string(kModelParameter) + std::string(name))) {
     return "";
   }
   ModelSpec other = model;

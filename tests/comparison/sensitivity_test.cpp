@@ -78,10 +78,57 @@ TEST(Sensitivity, NumbersThatAreKnownAreNotVaried) {
     EXPECT_TRUE(verdict.effects.empty());
     EXPECT_TRUE(verdict.samples.empty());
   }
-  // A counted one is varied alone and changes the sign; it is no part of the joint samples.
+  // A counted one is varied, also together with others.
   const Verdict counted = judge({quantity("a", 150, Origin::Counted)}, 1.5, speed_up, {});
   EXPECT_EQ(counted.kind, VerdictKind::CannotTell);
-  EXPECT_TRUE(counted.samples.empty());
+  EXPECT_EQ(counted.samples.size(), 2U + 32U);
+}
+
+/// Of whatever origin: 1.2 stays above 1 with each number alone, but not with all.
+TEST(Sensitivity, AllUncertainNumbersVaryTogether) {
+  const auto speed_up = [](std::span<const double> x) { return 1.2 * std::pow(x[0] / 100 * x[1] / 100, 0.1); };
+  for (const Origin origin : {Origin::Counted, Origin::Captured}) {
+    const Verdict verdict = judge({quantity("a", 100, origin), quantity("b", 100, origin)}, 1.2, speed_up, {});
+    EXPECT_TRUE(std::none_of(verdict.effects.begin(), verdict.effects.end(),
+                             [](const Effect& effect) { return effect.changes(); }));
+    const double least = origin == Origin::Counted ? 25 : 50;
+    EXPECT_DOUBLE_EQ(verdict.least, 1.2 * std::pow(least * least / 1e4, 0.1));
+    EXPECT_EQ(verdict.kind, verdict.least < 1 ? VerdictKind::CannotTell : VerdictKind::Pays);
+    EXPECT_EQ(verdict.decisive.has_value(), verdict.least < 1);
+  }
+}
+
+/// A known number with a range shows where the sign changes. It decides nothing and stays as it is in the samples.
+TEST(Sensitivity, KnownNumbersDecideNothing) {
+  const auto speed_up = [](std::span<const double> x) { return x[0] / 100 * std::pow(x[1] / 100, 0.01); };
+  Quantity known = quantity("a", 200, Origin::Given);
+  known.low = 50;
+  known.high = 800;
+  const Verdict verdict = judge({known, quantity("b", 100, Origin::Counted)}, 2, speed_up, {});
+  EXPECT_EQ(verdict.kind, VerdictKind::Pays);
+  EXPECT_FALSE(verdict.decisive);
+  EXPECT_TRUE(verdict.effects.front().changes_below);
+  ASSERT_FALSE(verdict.samples.empty());
+  for (const experiment::JointSample& sample : verdict.samples) {
+    EXPECT_EQ(sample.values[0], 200);
+  }
+}
+
+/// Two ways to know the calls of a stage have one key, and samples of their own.
+TEST(Sensitivity, NumbersOfOneKeyAreSampledApart) {
+  const auto speed_up = [](std::span<const double>) { return 2.0; };
+  const Verdict verdict =
+      judge({quantity("a", 100, Origin::Counted), quantity("a", 100, Origin::Assumed)}, 2, speed_up, {.samples = 16});
+  int together = 0;
+  for (std::size_t sample = 2; sample < verdict.samples.size(); ++sample) {
+    const auto part = [&](std::size_t i) {
+      const Quantity& one = verdict.quantities[i];
+      return std::llround(16 * std::log(verdict.samples[sample].values[i] / one.low) / std::log(one.high / one.low) -
+                          0.5);
+    };
+    together += part(0) == part(1) ? 1 : 0;
+  }
+  EXPECT_LT(together, 8);
 }
 
 TEST(Sensitivity, AssumedNumbersTogetherMayChangeWhatNoneChangesAlone) {
@@ -179,6 +226,8 @@ bool set_values(const trace::Trace& trace, const Verdict& verdict, std::span<con
     }
     const std::string last = one.key.substr(one.key.find_last_of(".:") + 1);
     switch (one.kind) {
+      case QuantityKind::CallLatency:
+        return false;
       case QuantityKind::Call:
         if (one.key == "trace-call") {
           return false;

@@ -89,7 +89,7 @@ TEST(BlockCosts, AreLanesTimesInstructionsByEntries) {
   EXPECT_DOUBLE_EQ(metal.issue, (6 * 100 + 5 * 70 + 2 * 30 + 1 * 100 + 2 * 30) / 100.);
   EXPECT_DOUBLE_EQ(metal.latency, 2 * metal.issue);
   EXPECT_EQ(metal.origin, "blocks");
-  EXPECT_EQ(origin_of(metal), Origin::Captured);
+  EXPECT_EQ(origin_of_source(metal.origin), Origin::Captured);
   // Ray generation: by its 50 + 2 · 20 trace calls, not by its 50 entries.
   for (const EventKind kind : {EventKind::Begin, EventKind::OcclusionBegin}) {
     EXPECT_DOUBLE_EQ(call_of(costs, 0, kind).issue, (2 * 50 + 5 * 20) / 90.);

@@ -64,12 +64,28 @@ TEST(Costs, IdWinsOverNameOverStage) {
   EXPECT_EQ(call(costs, 1, EventKind::Begin).origin, "default");
 }
 
+TEST(Costs, HandMayGiveOneKindOfCalls) {
+  const Costs costs = costs_of(
+      four_shaders(), {.hand = {{"0/occlusion_begin", 8, 90}, {"1/begin", 12}, {"0", 7}}, .cycles_per_instruction = 2});
+  EXPECT_EQ(call(costs, 0, EventKind::OcclusionBegin).issue, 8) << "wins over the id";
+  EXPECT_EQ(call(costs, 0, EventKind::OcclusionBegin).latency, 90);
+  EXPECT_EQ(call(costs, 0, EventKind::Begin).issue, 7);
+  EXPECT_EQ(call(costs, 1, EventKind::Begin).issue, 12) << "a trace call of a hit shader";
+  EXPECT_EQ(call(costs, 1, EventKind::Begin).origin, "hand");
+  EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).origin, "default");
+  EXPECT_EQ(said([&] { (void)costs_of(four_shaders(), {.hand = {{"9/begin", 8}}}); }).kind, ErrorKind::Usage);
+  EXPECT_EQ(said([&] { (void)costs_of(four_shaders(), {.hand = {{"0/terminate_ray", 8}}}); }).kind, ErrorKind::Usage);
+}
+
 TEST(Costs, HandMayGiveLatencyAlone) {
   const Costs costs = costs_of(four_shaders(), {.hand = {{"metal", -1, 900}, {"sky", -1, 3}, {"glass", 4, 5}}});
   EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).latency, 900);
   EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).issue,
             call(costs_of(four_shaders(), {}), 1, EventKind::ClosestHit).issue);
+  EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).origin, "default");
+  EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).latency_origin, "hand");
   EXPECT_EQ(call(costs, 3, EventKind::Miss).issue, 3);
+  EXPECT_EQ(call(costs, 3, EventKind::Miss).origin, "hand") << "the latency is less than the default's instructions";
   EXPECT_EQ(call(costs, 2, EventKind::ClosestHit).latency, 5);
 }
 
@@ -153,7 +169,8 @@ TEST(CapturedCosts, AreMediansOfDifferences) {
   EXPECT_LT(nanoseconds[3 * trace::kEventKinds + static_cast<std::size_t>(EventKind::Miss)], 0);
   const Costs costs = costs_of(trace, {.source = CostSource::Captured, .captured_clock_mhz = 20'000});
   EXPECT_EQ(call(costs, 0, EventKind::Begin).latency, 400);
-  EXPECT_EQ(call(costs, 0, EventKind::Begin).origin, "captured");
+  EXPECT_EQ(call(costs, 0, EventKind::Begin).latency_origin, "captured");
+  EXPECT_EQ(call(costs, 0, EventKind::Begin).origin, "default") << "clocks say nothing about instructions";
   EXPECT_EQ(call(costs, 1, EventKind::ClosestHit).latency, 600);
   // Never below the issue slots, which are the default's.
   const Costs slow = costs_of(trace, {.source = CostSource::Captured, .captured_clock_mhz = 100});
@@ -282,7 +299,8 @@ TEST(CapturedCosts, OfAGpuArePositive) {
   const Costs costs = costs_of(trace, {.source = CostSource::Captured, .captured_clock_mhz = 1980});
   std::size_t captured = 0;
   for (const CallCost& cost : costs.calls) {
-    captured += cost.origin == "captured" ? 1U : 0U;
+    captured += cost.latency_origin == "captured" ? 1U : 0U;
+    EXPECT_NE(cost.origin, "captured") << "clocks say nothing about instructions";
     EXPECT_GE(cost.latency, cost.issue);
   }
   EXPECT_GT(captured, 2U);

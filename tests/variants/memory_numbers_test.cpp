@@ -10,11 +10,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/comparison/quantity_names.hpp"
 #include "sim/comparison/ranges.hpp"
 #include "sim/engine/machine_room.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/variants/number_rules.hpp"
 #include "tests/settings/expect_usage.hpp"
+#include "tests/support/groups_by_hand.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -25,7 +28,7 @@ using experiment::Quantity;
 using experiment::Settings;
 using testing::HasSubstr;
 
-const NumberFacts kFacts{.calls = {{"shader_costs.closest-hit", "a closest-hit call", 250}}, .warp_size = 32};
+const NumberFacts kFacts{.calls = groups_of({hit(250, "default")}), .warp_size = 32};
 
 Settings asked_of(const std::vector<std::string>& assignments) {
   Settings settings;
@@ -73,8 +76,11 @@ TEST(MemoryNumbers, TheEndsOfAllLimitsCanRun) {
       const double value =
           std::holds_alternative<double>(settings.at(key)) ? std::clamp(end, limits.low, limits.high) : end;
       Settings at = asked_of(usual);
-      Quantity quantity{.key = key, .value = -1, .whole = !std::holds_alternative<double>(settings.at(key))};
-      experiment::set_numbers(at, {&quantity, 1}, {&value, 1}, true);
+      Quantity quantity{.kind = experiment::QuantityKind::Machine,
+                        .key = key,
+                        .value = -1,
+                        .whole = !std::holds_alternative<double>(settings.at(key))};
+      experiment::set_numbers(at, kFacts, {&quantity, 1}, {&value, 1}, true);
       SCOPED_TRACE(key + " = " + std::to_string(value));
       Settings complete;
       ASSERT_NO_THROW(complete = experiment::complete(at, experiment::NamedInput::Elsewhere));
@@ -180,8 +186,9 @@ TEST(MemoryNumbers, AllNumbersNotKnownForSureDecide) {
   EXPECT_FALSE(found.contains("machine.withheld_sms")) << "measured";
   EXPECT_FALSE(found.contains("machine.l1_bytes")) << "published";
   NumberFacts three = kFacts;
-  three.calls.push_back({"shader_costs.miss", "a miss call", 20, machine::Origin::Assumed});
-  three.calls.push_back({"shader_costs.any-hit", "an any-hit call", 35, machine::Origin::Given});
+  three.calls = groups_of({hit(250, "default"),
+                           {trace::ShaderStage::Miss, trace::EventKind::Miss, {20, 120, "default", ""}},
+                           {trace::ShaderStage::AnyHit, trace::EventKind::AnyHit, {35, 210, "hand", ""}}});
   EXPECT_TRUE(deciding({laptop}, three).contains("shader_costs.miss"));
   EXPECT_FALSE(deciding({laptop}, three).contains("shader_costs.any-hit"));
   EXPECT_FALSE(deciding({laptop, "schedule.resident_warps=8"}).contains("registers_per_thread"));
@@ -299,15 +306,39 @@ TEST(MemoryNumbers, UsualRangesKeepTheOrderOfLatencies) {
   }
 }
 
+TEST(MemoryNumbers, AllAmountsHaveNames) {
+  const auto expect_named = [](const std::string& key) {
+    const std::string name(experiment::name_of_number(key));
+    EXPECT_TRUE(name.starts_with("the ")) << key << ": " << name;
+  };
+  for (const std::string& key : experiment::amount_keys()) {
+    expect_named(key);
+  }
+  std::size_t parameters = 0;
+  for (const std::string& model : scheduler::SchedulerModels::names()) {
+    for (const Parameter& parameter : scheduler::SchedulerModels::describe(model).parameters) {
+      if (std::holds_alternative<std::int64_t>(parameter.default_value) ||
+          std::holds_alternative<double>(parameter.default_value)) {
+        expect_named("scheduler.model:" + parameter.name);
+        ++parameters;
+      }
+    }
+  }
+  EXPECT_GE(parameters, 20U);
+}
+
 /// Each once; the usual ones with their ranges, the others without; none that stands for another one.
 TEST(MemoryNumbers, NumbersInUseContainTheUsualOnes) {
   NumberFacts facts = kFacts;
-  facts.calls.push_back({"trace-call", "a trace call of another shader", 10});
+  facts.calls = groups_of({hit(250, "default"), {.kind = trace::EventKind::Begin, .cost = {10, 60, "default", ""}}});
   for (const char* model : {"plain", "ser", "ser:arrival=timeout", "wavefront", "bindless-dispatch", "compaction"}) {
     SCOPED_TRACE(model);
     const Settings settings = completed({std::string("scheduler.model=") + model, "machine.name=rtx4060-laptop"});
-    const std::vector<Quantity> all = experiment::numbers_in_use(settings, facts);
-    std::vector<Quantity> usual = experiment::numbers_of(settings, facts, {});
+    const std::vector<Quantity> usual = experiment::numbers_of(settings, facts, {});
+    const std::vector<Quantity> all = experiment::numbers_in_use(settings, facts, usual);
+    for (const Quantity& quantity : experiment::numbers_in_use(settings, facts, {})) {
+      EXPECT_FALSE(quantity.varied()) << quantity.key << ": nothing was varied";
+    }
     std::set<std::string> keys;
     std::size_t with_range = 0;
     for (const Quantity& quantity : all) {
@@ -337,13 +368,13 @@ TEST(MemoryNumbers, NumbersVariedTogetherStayAMachineThatCanBe) {
                                              "machine.dram_latency_cycles,machine.l2_latency_cycles=100..600,"
                                              "machine.sms=3..256,machine.withheld_sms=0..100");
   Settings at;
-  experiment::set_numbers(at, list, std::vector<double>{310, 600, 50, 100}, true);
+  experiment::set_numbers(at, kFacts, list, std::vector<double>{310, 600, 50, 100}, true);
   const Settings complete = experiment::complete(at, experiment::NamedInput::Elsewhere);
   EXPECT_EQ(complete.integer("machine.l2_latency_cycles"), 600);
   EXPECT_EQ(complete.integer("machine.dram_latency_cycles"), 600);
   EXPECT_EQ(complete.integer("machine.withheld_sms"), 49);
   Settings apart;
-  experiment::set_numbers(apart, list, std::vector<double>{400, 296, 50, 2}, true);
+  experiment::set_numbers(apart, kFacts, list, std::vector<double>{400, 296, 50, 2}, true);
   EXPECT_EQ(apart.integer("machine.dram_latency_cycles"), 400) << "what fits is left alone";
   EXPECT_FALSE(apart.has("machine.withheld_sms")) << "the present value";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -57,16 +58,41 @@ experiment::StageMask conditional_of(experiment::StageMask stages, const experim
   return found & ~stages;
 }
 
-/// "A=1,B=2": values of an open table. The last '=' counts: a shader's name may hold others.
-void set_open(Settings& settings, const ExperimentParameter& parameter, const std::string& list) {
+/// "A=1,B=2": values of an open table. A part without a value begins a name with commas. The last '=' counts: a
+/// shader's name may hold others.
+void set_open(Settings& settings, const ExperimentParameter& parameter, const std::vector<std::string>& lists) {
   const std::string table = parameter.declared.name.substr(0, parameter.declared.name.size() - 1);
-  for (const std::string& item : list_items(list, ',')) {
-    const auto equals = item.rfind('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw Error(ErrorKind::Usage, {"a cost is not of the form SHADER=VALUE", parameter.flag,
-                                     fmt::format("'{}'", item), parameter.type, ""});
+  const auto refuse = [&parameter](const std::string& found) {
+    throw Error(ErrorKind::Usage, {"a cost is not of the form SHADER=VALUE", parameter.flag, fmt::format("'{}'", found),
+                                   parameter.type, ""});
+  };
+  std::map<std::string, std::string> given;  // items by name
+  for (const std::string& list : lists) {
+    std::string item;
+    for (const std::string& part : list_items(list, ',')) {
+      if (part.empty()) {
+        refuse(list);
+      }
+      item += (item.empty() ? "" : ",") + part;
+      if (part.find('=') == std::string::npos) {
+        continue;
+      }
+      const auto equals = item.rfind('=');
+      if (equals == 0) {
+        refuse(item);
+      }
+      const std::string name = item.substr(0, equals);
+      if (const auto [other, is_new] = given.try_emplace(name, item); !is_new) {
+        throw Error(ErrorKind::Usage,
+                    {"a shader has two costs", parameter.flag, fmt::format("'{}' and '{}'", other->second, item),
+                     "one cost for each shader", "leave one out"});
+      }
+      settings.set(table + name, item.substr(equals + 1), parameter.flag);
+      item.clear();
     }
-    settings.set(table + item.substr(0, equals), item.substr(equals + 1), parameter.flag);
+    if (!item.empty()) {
+      refuse(item);
+    }
   }
 }
 
@@ -128,9 +154,7 @@ void SettingsOptions::set(Settings& settings, const Flag& flag) {
     // "--flag=false" asks for the default.
     settings.set(key, std::get<bool>(parameter.declared.default_value) != flag.on, parameter.flag);
   } else if (parameter.is_open) {
-    for (const std::string& list : flag.values) {
-      set_open(settings, parameter, list);
-    }
+    set_open(settings, parameter, flag.values);
   } else {
     std::string text;
     for (const std::string& item : flag.values) {

@@ -189,7 +189,8 @@ std::vector<Cell> cells_of(const MemoryResult& result, const MemoryRow& row) {
   const Verdict& verdict = row.verdict;
   const bool judged = verdict.kind != VerdictKind::NotAsked;
   cells.emplace_back(std::string(to_string(verdict.kind)));
-  cells.push_back(verdict.decisive ? Cell(verdict.quantities[verdict.effects[*verdict.decisive].quantity].key)
+  cells.push_back(verdict.decisive ? Cell(label_of(verdict.quantities,
+                                                   verdict.quantities[verdict.effects[*verdict.decisive].quantity]))
                                    : Cell());
   cells.push_back(judged ? Cell(verdict.least) : Cell());
   cells.push_back(judged ? Cell(verdict.most) : Cell());
@@ -254,10 +255,9 @@ template <class Visit>
 void each_number(const MemoryResult& result, const Visit& visit) {
   const auto is_common = [&result](const Quantity& quantity) {
     return std::ranges::all_of(result.rows, [&](const MemoryRow& row) {
-      const auto found = std::ranges::find(row.numbers, quantity.key, &Quantity::key);
-      return row.bound ||
-             (found != row.numbers.end() && found->value == quantity.value && found->origin == quantity.origin &&
-              found->low == quantity.low && found->high == quantity.high);
+      const auto found = std::ranges::find_if(row.numbers, [&](const Quantity& one) { return one.is(quantity); });
+      return row.bound || (found != row.numbers.end() && found->value == quantity.value && found->low == quantity.low &&
+                           found->high == quantity.high);
     });
   };
   for (const Quantity& quantity : result.rows.front().numbers) {

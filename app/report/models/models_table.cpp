@@ -275,24 +275,34 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
                    {"calls", "calls"},
                    {"issue", "instructions", Show::Plain, 1},
                    {"latency", "latency (cycles)", Show::Plain, 1},
-                   {"origin", "origin"}};
+                   {"origin", "origin"},
+                   {"latency_origin", "origin of the latency"}};
   table.columns.front().detail = true;
   for (const simt::CallTally& call : result.rows.front().replay.replay.by_call) {
     const trace::Shader& shader = trace.shaders[call.shader];
     const machine::CallCost& cost = cost_of(result, call);
     table.rows.push_back({std::uint64_t{call.shader}, shader.name, std::string(to_string(shader.stage)),
-                          stage_key(call.kind), call.tally.active_lanes, cost.issue, cost.latency, cost.origin});
+                          stage_key(call.kind), call.tally.active_lanes, cost.issue, cost.latency, cost.origin,
+                          cost.own_latency() ? Cell(cost.latency_origin) : Cell()});
   }
   return table;
 }
 
 output::Table shown_costs(const CompareResult& result, const trace::Trace& trace) {
   output::Table table = cost_rows(result, trace);
-  table.columns.back() = {"source", "source"};
-  table.columns.push_back({"origin", "origin"});
+  table.columns[table.columns.size() - 2] = {"source", "source"};
+  table.columns.back() = {"origin", "origin"};
+  const auto both = [](const std::string& issue, const std::string& latency) {
+    return latency.empty() || latency == issue ? issue : fmt::format("{}, latency {}", issue, latency);
+  };
+  const auto word = [](const std::string& source) {
+    return std::string(source.empty() ? "" : to_string(machine::origin_of_source(source)));
+  };
   const std::vector<simt::CallTally>& calls = result.rows.front().replay.replay.by_call;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    table.rows[i].emplace_back(std::string(to_string(machine::origin_of(cost_of(result, calls[i])))));
+    const machine::CallCost& cost = cost_of(result, calls[i]);
+    *(table.rows[i].end() - 2) = both(cost.origin, cost.latency_origin);
+    table.rows[i].back() = both(word(cost.origin), word(cost.latency_origin));
   }
   return table;
 }

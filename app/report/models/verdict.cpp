@@ -10,6 +10,7 @@
 #include "app/report/models/models_table.hpp"
 #include "base/count_text.hpp"
 #include "base/text.hpp"
+#include "sim/comparison/ranges.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -130,7 +131,7 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       if (!verdict.samples.empty()) {
         span = pays ? fmt::format(", {:.3f} to {:.3f} times", verdict.least, verdict.most)
                     : fmt::format(", {:.3f} to {:.3f} times", 1 / verdict.most, 1 / verdict.least);
-        span += fmt::format(" over the ranges of the assumed numbers{}", subject.partly ? " varied" : "");
+        span += fmt::format(" over the ranges of the uncertain numbers{}", subject.partly ? " varied" : "");
       }
       const char* over = subject.partly ? ", over the numbers varied," : "";
       const char* answer = bound ? (pays ? "could pay" : "cannot pay") : (pays ? "pays" : "does not pay");
@@ -145,11 +146,11 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       decisive.changes()
           ? fmt::format("it {} when {}", verdict.pays_now() ? "loses" : "pays", condition(verdict, decisive))
           : fmt::format(
-                "no number alone changes that, but the assumed ones together do ({:.3f} to {:.3f} times as fast), "
+                "no number alone changes that, but the uncertain ones together do ({:.3f} to {:.3f} times as fast), "
                 "most of all {} ({} {})",
                 verdict.least, verdict.most, deciding.name, to_string(deciding.origin),
                 amount(deciding, deciding.value, true));
-  return fmt::format("{}: cannot tell on {}. As assumed, it {}; {}", who, machine, time, why);
+  return fmt::format("{}: cannot tell on {}. At the present values it {}; {}", who, machine, time, why);
 }
 
 output::Table quantity_rows(const CompareResult& result) {
@@ -241,7 +242,9 @@ nlohmann::ordered_json verdict_json(const Verdict& verdict) {
   if (verdict.kind == VerdictKind::NotAsked) {
     return nullptr;
   }
-  const auto key = [&verdict](const Effect& effect) { return verdict.quantities[effect.quantity].key; };
+  const auto key = [&verdict](const Effect& effect) {
+    return label_of(verdict.quantities, verdict.quantities[effect.quantity]);
+  };
   nlohmann::ordered_json object = {{"answer", to_string(verdict.kind)},
                                    {"sign", verdict.pays_now() ? "pays" : "loses"},
                                    {"dominating", nullptr},
@@ -262,7 +265,7 @@ nlohmann::ordered_json verdict_json(const Verdict& verdict) {
     for (const experiment::QuantityPoint& point : effect.points) {
       points.push_back({{"value", point.value}, {"speed_up", point.speed_up}});
     }
-    object["ranges"].push_back({{"quantity", quantity.key},
+    object["ranges"].push_back({{"quantity", key(effect)},
                                 {"low", quantity.low},
                                 {"high", quantity.high},
                                 {"swing", effect.swing},
@@ -275,9 +278,8 @@ nlohmann::ordered_json verdict_json(const Verdict& verdict) {
   for (const experiment::JointSample& sample : verdict.samples) {
     nlohmann::ordered_json values = nlohmann::ordered_json::object();
     for (const Effect& effect : verdict.effects) {
-      const Quantity& quantity = verdict.quantities[effect.quantity];
-      if (quantity.origin == machine::Origin::Assumed) {
-        values[quantity.key] = sample.values[effect.quantity];
+      if (experiment::is_uncertain(verdict.quantities[effect.quantity].origin)) {
+        values[key(effect)] = sample.values[effect.quantity];
       }
     }
     object["samples"].push_back({{"values", std::move(values)}, {"speed_up", sample.speed_up}});
@@ -295,7 +297,8 @@ output::Table with_verdicts(output::Table models, const CompareResult& result) {
     const Effect* decisive = decisive_of(verdict);
     std::vector<Cell>& cells = models.rows[i];
     cells.emplace_back(std::string(to_string(verdict.kind)));
-    cells.push_back(decisive == nullptr ? Cell() : Cell(verdict.quantities[decisive->quantity].key));
+    cells.push_back(decisive == nullptr ? Cell()
+                                        : Cell(label_of(verdict.quantities, verdict.quantities[decisive->quantity])));
     cells.push_back(decisive == nullptr ? Cell() : Cell(decisive->from));
     cells.push_back(decisive == nullptr ? Cell() : Cell(decisive->to));
     cells.push_back(judged ? Cell(verdict.least) : Cell());

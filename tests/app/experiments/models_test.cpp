@@ -423,6 +423,10 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
   refused({"--models", "ser", "--hint", "m:40=instance"}, "32");
   refused({"--models", "ser", "--hint", "m=instance"}, "error: --hint: the hint is not of the form");
   refused({"--models", "ser", "--shader-cost", "closest-hit"}, "SHADER=ISSUE");
+  refused({"--models", "ser", "--shader-cost", "metal=1,closest-hit=3,metal=2"}, "'metal=1' and 'metal=2'");
+  refused({"--models", "ser", "--shader-cost", "metal=1", "--shader-cost", "metal=1"}, "a shader has two costs");
+  refused({"--models", "ser", "--shader-cost", "metal=1,,miss=2"}, "SHADER=ISSUE");
+  refused({"--models", "ser", "--shader-cost", "=3"}, "SHADER=ISSUE");
   refused({"--models", "ser", "--cost-source", "guess"}, "--cost-source");
   refused({"--models", "ser", "--registers", "0"}, "registers");
   refused({"--models", "ser", "--timeline", "-"}, "--timeline");
@@ -479,6 +483,9 @@ TEST_F(ModelsTest, WhatIsAskedWronglyIsSaidBeforeAnyWork) {
 
 TEST_F(ModelsTest, WhatTheTraceLacksIsNamed) {
   EXPECT_EQ(ask({"--launch", "9"}).code, 2);
+  const Outcome commas = ask({"--shader-cost", "closest-hit=9,leaf, two-sided=3"});
+  EXPECT_EQ(commas.code, 2);
+  EXPECT_THAT(commas.errors, HasSubstr("'leaf, two-sided'")) << "a name with a comma";
   const Outcome shader = ask({"--shader-cost", "mettal=3"});
   EXPECT_EQ(shader.code, 2);
   EXPECT_THAT(shader.errors, HasSubstr("mettal"));

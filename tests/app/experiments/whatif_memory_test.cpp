@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -251,11 +252,10 @@ TEST_F(WhatifMemoryTest, ParametersThatWereGivenAreNotAssumed) {
   }
 }
 
-/// A number that all rows have alike is there once.
+/// A number that all rows have alike is there once. Ranges are those in which it was varied.
 TEST_F(WhatifMemoryTest, NumbersInUseNameTheirOrigin) {
-  const Words words = {
-      "--models", "plain,ser:spill=moved",        "--outputs", "time", "--no-break-even", "--shader-cost", "miss=25",
-      "--set",    "machine.l2_latency_cycles=250"};
+  const Words words = {"--models", "plain,ser:spill=moved",        "--outputs", "time", "--shader-cost", "miss=25",
+                       "--set",    "machine.l2_latency_cycles=250"};
   const json answer = answer_of(words);
   const auto number = [&answer](const std::string& key) {
     std::vector<json> found;
@@ -277,9 +277,122 @@ TEST_F(WhatifMemoryTest, NumbersInUseNameTheirOrigin) {
   EXPECT_EQ(number("machine.rt_rays")["meaning"], "no limit");
   EXPECT_TRUE(number("machine.sms")["variant"].is_null());
   EXPECT_EQ(number("scheduler.model:live_state")["variant"], "ser:spill=moved");
-  const Outcome text = ask(words);
+  const auto varied = [&words](const Words& more) {
+    Words all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    std::set<std::string> keys;
+    const json varied_answer = answer_of(all);
+    EXPECT_FALSE(varied_answer["numbers"].empty());
+    for (const json& row : varied_answer["numbers"]) {
+      if (row["low"] < row["high"]) {
+        keys.insert(row["quantity"]);
+      }
+    }
+    return keys;
+  };
+  EXPECT_THAT(varied({"--no-break-even"}), testing::IsEmpty());
+  EXPECT_THAT(varied({"--break-even", "machine.l1_bytes,shader_costs.miss"}),
+              testing::ElementsAre("machine.l1_bytes", "shader_costs.miss"));
+  Words fixed = words;
+  fixed.emplace_back("--no-break-even");
+  const Outcome text = ask(fixed);
   EXPECT_THAT(text.output, HasSubstr("ser:spill=moved: the live state of a thread"));
   EXPECT_THAT(text.output, HasSubstr("a miss call"));
+  EXPECT_THAT(text.output, testing::Not(HasSubstr(" to ")));
+}
+
+/// The cost of one shader is a number beside that of the others of its stage, and stays while theirs varies.
+TEST_F(WhatifMemoryTest, AGivenShaderIsANumberOfItsOwn) {
+  const std::string many = scratch_ / "many.rrt";
+  ASSERT_EQ(run_command({"trace", "--scene", "one-weekend", "--size", "32x18", "--spp", "1", "--hit-groups",
+                         "per-material", "-o", many})
+                .code,
+            0);
+  const auto cycles = [&many](const Words& settings) {
+    Words words = {"run", "--format", "json"};
+    for (const std::string& one : {"trace=" + many, std::string("machine.sms=2"), std::string("schedule.time=memory"),
+                                   std::string("outputs=time")}) {
+      words.insert(words.end(), {"--set", one});
+    }
+    for (const std::string& one : settings) {
+      words.insert(words.end(), {"--set", one});
+    }
+    const json document = json::parse(run_command(words).output);
+    const auto row =
+        std::ranges::find_if(document["rows"], [](const json& one) { return one["metric"] == "time_cycles"; });
+    return (*row)["value"].get<double>();
+  };
+  const auto speed_up = [&cycles](const Words& costs) {
+    Words ser = costs;
+    ser.emplace_back("scheduler.model=ser");
+    return cycles(costs) / cycles(ser);
+  };
+  const Outcome outcome =
+      run_command({"whatif", many, "--sms", "2", "--models", "plain,ser", "--outputs", "time", "--shader-cost",
+                   "shading, metal=2000", "--break-even", "shader_costs.closest-hit", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const json answer = json::parse(outcome.output);
+  std::map<std::string, json> numbers, varied;
+  for (const json& row : answer["numbers"]) {
+    if (row["quantity"] == "shader_costs.closest-hit") {
+      numbers[row["origin"]] = row;
+    }
+  }
+  ASSERT_EQ(numbers.size(), 2U);
+  EXPECT_EQ(numbers["given"]["value"], 2000);
+  EXPECT_EQ(numbers["given"]["name"], "a closest-hit call whose cost is given");
+  EXPECT_EQ(numbers["assumed"]["value"], 250);
+  EXPECT_EQ(numbers["assumed"]["low"], 25);
+  for (const json& row : answer["break_even"]) {
+    varied[row["origin"]] = row;
+  }
+  ASSERT_EQ(varied.size(), 2U);
+  for (const json& point : {varied["assumed"]["points"].front(), varied["assumed"]["points"].back()}) {
+    EXPECT_DOUBLE_EQ(point["speed_up"], speed_up({"shader_costs.shading, metal=2000",
+                                                  "shader_costs.closest-hit=" + point["value"].dump()}));
+  }
+  const json& last = varied["given"]["points"].back();
+  EXPECT_EQ(last["value"], 8000);
+  EXPECT_DOUBLE_EQ(last["speed_up"], speed_up({"shader_costs.shading, metal=8000"}));
+  const json& ranges = answer["rows"][1]["verdict"]["ranges"];
+  ASSERT_EQ(ranges.size(), 1U) << "a given cost decides nothing";
+  EXPECT_EQ(ranges[0]["quantity"], "shader_costs.closest-hit");
+  EXPECT_EQ(ranges[0]["high"], 2500);
+}
+
+/// Latencies that are given are numbers, and the latency of an instruction is none if no call has it.
+TEST_F(WhatifMemoryTest, LatenciesOfCallsAreNumbers) {
+  const Words costs = {"shader_costs.ray-generation=120:900", "shader_costs.closest-hit=250:4000",
+                       "shader_costs.miss=20:300", "shader_costs.intersection=60:500"};
+  Words words = {"--models", "plain,ser", "--outputs", "time", "--break-even", "shader_costs.closest-hit:latency"};
+  for (const std::string& cost : costs) {
+    words.insert(words.end(), {"--set", cost});
+  }
+  const json answer = answer_of(words);
+  std::set<std::string> keys;
+  for (const json& row : answer["numbers"]) {
+    keys.insert(row["quantity"]);
+    if (row["quantity"] == "shader_costs.closest-hit:latency") {
+      EXPECT_EQ(row["value"], 4000);
+      EXPECT_EQ(row["origin"], "given");
+      EXPECT_EQ(row["name"], "the latency of a closest-hit call");
+      EXPECT_EQ(row["high"], 16000);
+    }
+  }
+  EXPECT_TRUE(keys.contains("shader_costs.miss:latency"));
+  EXPECT_FALSE(keys.contains("scheduler.cycles_per_instruction"));
+  const json& last = answer["break_even"][0]["points"].back();
+  Words at = costs;
+  at[1] = "shader_costs.closest-hit=250:16000";
+  Words ser = at;
+  ser.emplace_back("scheduler.model=ser");
+  EXPECT_DOUBLE_EQ(last["speed_up"], run_of(at).at("time_cycles") / run_of(ser).at("time_cycles"));
+  Words refused = {"whatif",    trace(), "--models",     "plain,ser",
+                   "--outputs", "time",  "--break-even", "scheduler.cycles_per_instruction"};
+  for (const std::string& cost : costs) {
+    refused.insert(refused.end(), {"--set", cost});
+  }
+  EXPECT_THAT(run_command(refused).errors, HasSubstr("the latencies of all calls are given or captured"));
 }
 
 TEST_F(WhatifMemoryTest, PackingsAndOrdersOfNodesAreRowsToo) {
