@@ -275,7 +275,7 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
                    {"calls", "calls"},
                    {"issue", "instructions", Show::Plain, 1},
                    {"latency", "latency (cycles)", Show::Plain, 1},
-                   {"origin", "origin"}};
+                   {"source", "source"}};
   table.columns.front().detail = true;
   for (const simt::CallTally& call : result.rows.front().replay.replay.by_call) {
     const trace::Shader& shader = trace.shaders[call.shader];
@@ -288,7 +288,6 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
 
 output::Table shown_costs(const CompareResult& result, const trace::Trace& trace) {
   output::Table table = cost_rows(result, trace);
-  table.columns.back() = {"source", "source"};
   table.columns.push_back({"origin", "origin"});
   const std::vector<simt::CallTally>& calls = result.rows.front().replay.replay.by_call;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
