@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 
 namespace rayreplay::profile {
@@ -95,6 +96,14 @@ std::vector<LeftOutFunction> CountSums::left_out() const {
     }
   }
   return list;
+}
+
+std::string reason_text(const LeftOutFunction& function, const char* part) {
+  if (function.counted == function.parts) {
+    return fmt::format("its blocks differ between the {}s", part);
+  }
+  return fmt::format("{} of {} {} it", function.counted, counted(function.parts, part),
+                     function.counted == 1 ? "counts" : "count");
 }
 
 SumOverPipelines sum_over_pipelines(const trace::BlockCounts& counts, std::optional<std::uint32_t> only,

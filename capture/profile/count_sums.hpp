@@ -31,6 +31,8 @@ struct LeftOutFunction {
   std::uint32_t function = 0;
   std::size_t counted = 0, parts = 0;  ///< parts that count it, of all
 };
+/// "1 of 2 runs counts it", or "its blocks differ between the runs". `part`: "run", "pipeline".
+[[nodiscard]] std::string reason_text(const LeftOutFunction& function, const char* part);
 
 class CountSums {
  public:

@@ -92,9 +92,8 @@ class Merger {
     result_.trace.block_counts = sums_.sums();
     for (const LeftOutFunction& function : sums_.left_out()) {
       result_.remarks.push_back(fmt::format(
-          "function {} of shader {} ({}) in pipeline {} is left out: only {} of {} count it, or its blocks differ",
-          function.function, function.shader, result_.trace.shaders[function.shader].name, function.pipeline,
-          function.counted, counted(function.parts, "run")));
+          "function {} of shader {} ({}) in pipeline {} is left out: {}", function.function, function.shader,
+          result_.trace.shaders[function.shader].name, function.pipeline, reason_text(function, "run")));
     }
     if (result_.trace.block_counts.size() == 0) {
       fail("no function is counted in all runs that have it", runs_.front().file, "", "", "capture the runs again");

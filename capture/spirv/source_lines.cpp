@@ -114,10 +114,17 @@ SourceLines::Text* SourceLines::begin_text(Id file) {
 }
 
 void SourceLines::add_text(Text* text, const std::string& part) {
-  if (text != nullptr && part.size() <= kMostSourceBytes - bytes_) {
-    text->whole += part;
-    bytes_ += part.size();
+  if (text == nullptr || text->cut) {
+    return;
   }
+  if (part.size() > kMostSourceBytes - bytes_) {
+    // Later parts would get the numbers of the lines that are left out.
+    text->cut = true;
+    text->whole.erase(text->whole.rfind('\n') + 1);
+    return;
+  }
+  text->whole += part;
+  bytes_ += part.size();
 }
 
 void SourceLines::see_texts() {

@@ -5,8 +5,8 @@
 // from OpSource with its OpSourceContinued, or from DebugSource with its DebugSourceContinued; of several texts for one
 // file the first counts. A directive "#line N" gives the line after it number N; of two lines with one number the later
 // one counts. Lines after a directive that names another file ("#line N 1", "#line N \"b.glsl\"") have no number. All
-// texts together have at most kMostSourceBytes; parts beyond do not count. Construction is linear in the module and
-// these bytes; results refer to the module, which must outlive them.
+// texts together have at most kMostSourceBytes; a text ends with the last whole line before the first part beyond.
+// Construction is linear in the module and these bytes; results refer to the module, which must outlive them.
 #pragma once
 
 #include <string>
@@ -45,6 +45,7 @@ class SourceLines {
  private:
   struct Text {
     bool known = false;
+    bool cut = false;  ///< a part had no room: the text ends with the last whole line before it
     std::string whole;
     std::unordered_map<Word, std::string_view> lines;  ///< by number: those that instructions name
   };

@@ -74,7 +74,7 @@ TEST_F(CaptureCommandTest, ProfileShowsShadersAndBlocks) {
   trace::write(trace, file("t.rrt"));
   const Outcome table = run("profile " + quoted("t.rrt"));
   EXPECT_EQ(table.code, 0) << table.output;
-  EXPECT_THAT(table.output, HasSubstr("SIMT inside"));
+  EXPECT_THAT(table.output, HasSubstr("SIMT by instruction"));
   EXPECT_THAT(table.output, HasSubstr("50.0 %"));
   EXPECT_THAT(run("profile --blocks --format csv " + quoted("t.rrt")).output,
               HasSubstr("0,0,sky,0,main,1,%11,0,4,60,15,0.5,false"));
@@ -108,7 +108,7 @@ TEST_F(CaptureCommandTest, ProfileShowsAgreementOfBranchesAndLoads) {
   trace.block_counts = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 2, 3}, {100, 60, 40, 100}, {25, 15, 10, 25}};
   trace::write(trace, file("t.rrt"), {.overwrite = true});
   EXPECT_THAT(run("profile " + quoted("t.rrt")).output,
-              testing::AllOf(HasSubstr("SIMT inside"), HasSubstr("load addresses")));
+              testing::AllOf(HasSubstr("SIMT by instruction"), HasSubstr("load addresses")));
   EXPECT_THAT(run("profile --rows loads --format csv " + quoted("t.rrt")).output,
               HasSubstr("0,0,sky,0,main,1,%11,8,load,,9,2,2,1,proven,1,0.5,divergent"));
   EXPECT_THAT(run("info " + quoted("t.rrt")).output,

@@ -152,8 +152,15 @@ TEST(MergedProfiles, LeaveOutFunctionsThatARunDoesNotCount) {
   const Merged merged = merge({two_shaders("a", 1), less});
   EXPECT_EQ(merged.trace.block_counts.size(), 9U);
   EXPECT_THAT(merged.remarks,
-              ElementsAre("function 1 of shader 1 (ground) in pipeline 0 is left out: only 1 of 2 runs count it, or "
-                          "its blocks differ"));
+              ElementsAre("function 1 of shader 1 (ground) in pipeline 0 is left out: 1 of 2 runs counts it"));
+}
+
+TEST(MergedProfiles, LeaveOutFunctionsOfOtherBlocks) {
+  profile::Run less = two_shaders("b", 1);
+  less.profile.block_counts.block[9] = 1;
+  EXPECT_THAT(merge({two_shaders("a", 1), less}).remarks,
+              ElementsAre("function 1 of shader 1 (ground) in pipeline 0 is left out: its blocks differ between the "
+                          "runs"));
 }
 
 TEST(MergedProfiles, HaveNoGroupsIfARunHasNone) {

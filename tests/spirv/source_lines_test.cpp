@@ -198,5 +198,26 @@ TEST(SourceLines, ATextThatIsNamedVeryOftenCountsUpToTheLimit) {
   EXPECT_EQ(lines.text({kFirst + static_cast<Id>(most), 1}), "");
 }
 
+TEST(SourceLines, ATextEndsBeforeItsFirstPartBeyondTheLimit) {
+  ModuleMaker maker;
+  maker.entry(10).function(10).label(11);
+  maker.add(Op::OpLine, {kFile, 1, 0}).add(Op::OpLine, {kFile, 2, 0}).add(Op::OpLine, {kFile, 3, 0});
+  Module module = maker.end().make();
+  // A continued text of fewer bytes would have room again behind the part without.
+  module.debug = {with_text(Op::OpSource, {2, 460, kFile}, "one\ntw")};
+  Instruction large(Op::OpSourceContinued, {});
+  for (std::size_t word = 0; word <= kMostSourceBytes / sizeof(Word); ++word) {
+    large.add(0x78787878);
+  }
+  large.add(0);
+  module.debug.push_back(std::move(large));
+  module.debug.push_back(with_text(Op::OpSourceContinued, {}, "o\nthree"));
+  const Known known(module);
+  const SourceLines lines(known.analysed);
+  EXPECT_EQ(lines.text({kFile, 1}), "one");
+  EXPECT_EQ(lines.text({kFile, 2}), "") << "a line with a hole";
+  EXPECT_EQ(lines.text({kFile, 3}), "");
+}
+
 }  // namespace
 }  // namespace rayreplay::spirv

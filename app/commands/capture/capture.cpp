@@ -113,7 +113,39 @@ layer::Options checked_settings(const CaptureArguments& options) {
                   {"the value cannot be read", flag_of(option), "'" + set->second + "'", option.text, ""});
     }
   }
+  for (const layer::Option& option : layer::option_table()) {
+    const auto set = options.settings.find(option.name);
+    const char* value = std::getenv(option.variable);
+    const bool counts = value != nullptr && *value != '\0' && std::strcmp(option.name, "spool") != 0 &&
+                        (set == options.settings.end() || set->second.empty());
+    layer::Options ignored;
+    if (counts && !layer::set_option(ignored, option.name, value)) {
+      throw Error(ErrorKind::Usage, {"the variable's value cannot be read", option.variable, fmt::format("'{}'", value),
+                                     option.text, "correct it, or unset it"});
+    }
+  }
   return result;
+}
+
+/// Usage for an option of counters that the profile does not have.
+void require_profile(const CaptureArguments& options) {
+  const layer::Options all = layer::resolve([&](const char* variable) -> const char* {
+    for (const layer::Option& option : layer::option_table()) {
+      const auto set = options.settings.find(option.name);
+      if (std::strcmp(option.variable, variable) == 0 && set != options.settings.end() && !set->second.empty()) {
+        return set->second.c_str();
+      }
+    }
+    return std::getenv(variable);
+  });
+  const auto require = [&](const char* name, const char* flag, bool used, const char* profile) {
+    if (const auto set = options.settings.find(name); set != options.settings.end() && !set->second.empty() && !used) {
+      throw Error(ErrorKind::Usage, {"the option has no effect on this profile", flag, "",
+                                     fmt::format("--profile {}", profile), "add it, or leave the option out"});
+    }
+  };
+  require("block_counters", "--block-counters", all.profile_blocks, "blocks");
+  require("profile_proven", "--profile-proven", all.profile_branches || all.profile_loads, "branches,loads");
 }
 
 void check_outputs(const CaptureArguments& options, bool record) {
@@ -418,6 +450,7 @@ int act(const CaptureArguments& given) {
   CaptureArguments options = given;  // paths become absolute
   const output::Format format = options.format.format();
   const layer::Options settings = checked_settings(options);
+  require_profile(options);
   check_outputs(options, settings.record);
   check_inputs(options);
   make_absolute(options.settings["trigger_file"]);

@@ -40,23 +40,27 @@ void require_counts(std::size_t rows, bool wanted, const char* what, const char*
 
 int show(const ProfileArguments& options) {
   const output::Format format = options.format.format();
+  if (options.force && options.report.empty()) {
+    throw Error(ErrorKind::Usage,
+                {"there is no output to replace", "--force", "", "--report DIR", "leave --force out, or add --report"});
+  }
   require_distinct({{"--report", options.report}}, {{"TRACE", options.path}});
   if (!options.report.empty()) {
     output::require_folder_writable(options.report, options.force, report::profile_folder());
   }
   require_no_memory_trace(options.path);
   const trace::Profile trace = trace::load_profile(options.path);
-  const bool has_agreement = trace.branch_counts.size() + trace.load_counts.size() != 0;
-  const bool needs_blocks = options.blocks || !options.report.empty() || (options.rows.empty() && !has_agreement);
-  require_counts(trace.block_counts.size(), needs_blocks, "basic blocks", "blocks", options.path);
+  const std::size_t agreement_rows = trace.branch_counts.size() + trace.load_counts.size();
+  require_counts(trace.block_counts.size() + agreement_rows, true, "basic blocks, branches or loads", "all",
+                 options.path);
+  require_counts(trace.block_counts.size(), options.blocks, "basic blocks", "blocks", options.path);
   require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
   require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
-  require_counts(trace.branch_counts.size() + trace.load_counts.size(), options.rows == "uniformity",
-                 "branches or loads", "branches,loads", options.path);
+  require_counts(agreement_rows, options.rows == "uniformity", "branches or loads", "branches,loads", options.path);
   const auto shaders =
       profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
   const auto agreement = profile::agreement_profile(trace, options.path);
-  const report::ProfileContext context{options.path, trace, shaders};
+  const report::ProfileContext context{options.path, trace, shaders, agreement};
   if (!options.report.empty()) {
     report::write_profile_report(options.report, options.force, context);
   }
@@ -72,14 +76,11 @@ int show(const ProfileArguments& options) {
     return !options.rows.empty() || shaders.empty() ? uniformity() : report::profile_shader_table(trace, shaders);
   };
   const auto text = [&] {
-    const bool both = !options.blocks && options.rows.empty() && !shaders.empty() && has_agreement;
+    const bool both = !options.blocks && options.rows.empty() && !shaders.empty() && context.has_agreement();
     return output::to_text(table()) + (both ? "\n" + output::to_text(uniformity()) : "");
   };
   const auto json = [&] {
     nlohmann::ordered_json document = report::profile_json(context, options.blocks);
-    if (has_agreement) {
-      document["uniformity"] = to_json(uniformity());
-    }
     if (options.rows == "branches" || options.rows == "loads") {
       document[options.rows] = to_json(table());
     }
@@ -95,7 +96,8 @@ int show(const ProfileArguments& options) {
 int merge(const ProfileArguments& options) {
   for (const auto& [given, name] :
        {std::pair{!options.path.empty(), "TRACE before merge"}, std::pair{options.blocks, "--blocks"},
-        std::pair{!options.rows.empty(), "--rows"}, std::pair{!options.report.empty(), "--report"}}) {
+        std::pair{!options.rows.empty(), "--rows"}, std::pair{!options.report.empty(), "--report"},
+        std::pair{options.force, "--force before merge"}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"this does not go with merge", name, "", "profile merge TRACE TRACE… -o FILE",
                                      "merge first, then rayreplay profile FILE"});

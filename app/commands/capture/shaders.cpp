@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,11 +12,13 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/report/shaders/disassembly.hpp"
+#include "app/report/shaders/measured_uniformity.hpp"
 #include "app/report/shaders/shader_report.hpp"
 #include "app/report/shaders/trace_rows.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "capture/profile/agreement_profile.hpp"
 #include "capture/trace/reader.hpp"
 
 namespace rayreplay::app {
@@ -95,31 +98,58 @@ std::size_t find_shader(const report::ShaderReport& report, const std::string& t
   return found.front();
 }
 
-/// The executions of a shader that the options ask for; empty without counts.
-std::optional<report::Executions> executions_of(const ShadersArguments& options, const trace::Profile& profile,
-                                                std::size_t shader) {
-  const auto all = report::executions_by_shader(profile, options.pipeline, options.path);
-  const auto found = all.find(static_cast<std::uint16_t>(shader));
-  if (found != all.end()) {
-    return found->second;
+/// Counts of a shader that the options ask for.
+struct ChosenCounts {
+  std::optional<report::Executions> executions;
+  std::optional<report::MeasuredPlaces> measured;
+
+  [[nodiscard]] report::ShaderCounts view() const {
+    return {executions ? &*executions : nullptr, measured ? &*measured : nullptr};
   }
-  if (options.pipeline) {
-    const auto every = report::executions_by_shader(profile, std::nullopt, options.path);
-    const auto known = every.find(static_cast<std::uint16_t>(shader));
+};
+
+/// "pipelines 0, 3" that have counts of the shader.
+std::string counting_pipelines(const trace::Profile& profile, std::uint16_t shader) {
+  report::Executions all;
+  std::set<std::uint32_t> pipelines;
+  const auto add = [&](const auto& counts) {
+    for (std::size_t row = 0; row < counts.size(); ++row) {
+      if (counts.shader[row] == shader) {
+        pipelines.insert(counts.pipeline[row]);
+      }
+    }
+  };
+  add(profile.block_counts);
+  add(profile.branch_counts);
+  add(profile.load_counts);
+  all.pipelines.assign(pipelines.begin(), pipelines.end());
+  return pipelines.empty() ? "no pipeline counts this shader" : all.pipelines_text();
+}
+
+ChosenCounts counts_of(const ShadersArguments& options, const trace::Profile& profile, std::uint16_t shader) {
+  auto executions = report::executions_by_shader(profile, options.pipeline, options.path);
+  auto measured = report::measured_by_shader(profile::agreement_profile(profile, options.path), options.pipeline);
+  ChosenCounts result;
+  if (const auto found = executions.find(shader); found != executions.end()) {
+    result.executions = std::move(found->second);
+  }
+  if (const auto found = measured.find(shader); found != measured.end()) {
+    result.measured = std::move(found->second);
+  }
+  if (options.pipeline && !result.executions && !result.measured) {
     throw Error(ErrorKind::Usage,
-                {"the pipeline has no counts of the shader's blocks", "--pipeline", std::to_string(*options.pipeline),
-                 known == every.end() ? "no pipeline counts this shader" : known->second.pipelines_text(),
-                 "rayreplay profile lists the shaders of each pipeline"});
+                {"the pipeline has no counts of the shader", "--pipeline", std::to_string(*options.pipeline),
+                 counting_pipelines(profile, shader), "rayreplay profile lists the shaders of each pipeline"});
   }
-  return std::nullopt;
+  return result;
 }
 
 int disassemble(const ShadersArguments& options, bool is_module) {
   const trace::Profile profile = is_module ? trace::Profile{} : trace::load_profile(options.path);
   const report::ShaderReport report = is_module ? report_of_module(options) : report_of_trace(options, profile.shaders);
   const std::size_t shader = find_shader(report, options.shader);
-  const std::optional<report::Executions> executions = executions_of(options, profile, shader);
-  options.result.write(report::disassembly(report.shaders[shader], executions ? &*executions : nullptr));
+  const ChosenCounts counts = counts_of(options, profile, static_cast<std::uint16_t>(shader));
+  options.result.write(report::disassembly(report.shaders[shader], counts.view()));
   return 0;
 }
 
@@ -157,13 +187,15 @@ void declare(CLI::App& command, ShadersArguments& options) {
   add_value(command, "--recompute", options.recompute, "K",
             "Live state leaves out values that K instructions at most compute again from the rest", kAnalysis)
       ->check(CLI::Range(0U, kMostRecompute));
-  add_value(command, "--rows", options.rows, "NAME", "Rows of the CSV: shaders, calls, branches or loads", "Output")
-      ->check(CLI::IsMember({"shaders", "calls", "branches", "loads"}));
+  CLI::Option* rows =
+      add_value(command, "--rows", options.rows, "NAME", "Rows of the CSV: shaders, calls, branches or loads", "Output")
+          ->check(CLI::IsMember({"shaders", "calls", "branches", "loads"}));
   CLI::Option* disassemble =
       add_plain(command, "--disassemble", options.shader, "SHADER",
-                "Its instructions as text in place of the tables: a shader's number, entry point or name", "Output");
-  add_plain(command, "--pipeline", options.pipeline, "N",
-            "Executions of the shader's blocks in this pipeline [summed over all]", "Output")
+                "Its instructions as text in place of the tables: a shader's number, entry point or name", "Output")
+          ->excludes(rows);
+  add_plain(command, "--pipeline", options.pipeline, "N", "Counts of the shader in this pipeline [summed over all]",
+            "Output")
       ->needs(disassemble);
   options.result.add_to(command);
 }

@@ -387,6 +387,23 @@ void paint(const BarPlot& bars, Canvas& canvas, bool with_title) {
   }
 }
 
+/// Points at the ends of the range stay off the frame. A logarithmic axis gets at least a tenth more, since its points
+/// may all have one value.
+void widen(PlotAxis& axis, double margin) {
+  if (margin <= 0) {
+    return;
+  }
+  if (axis.logarithmic) {
+    const double factor = std::max(std::pow(axis.high / axis.low, margin), 1.1);
+    axis.low /= factor;
+    axis.high *= factor;
+    return;
+  }
+  const double room = margin * (axis.high - axis.low);
+  axis.low -= room;
+  axis.high += room;
+}
+
 }  // namespace
 
 void fit_axes(Plot& plot, const AxisFit& fit) {
@@ -406,6 +423,8 @@ void fit_axes(Plot& plot, const AxisFit& fit) {
   plot.y.logarithmic = plot.y.logarithmic && std::isfinite(least);
   plot.y.low = plot.y.logarithmic ? std::pow(10.0, std::floor(std::log10(least))) : 0;
   plot.y.high = std::max(fit.high_y.value_or(rounded_up(top)), plot.y.low * 10);
+  widen(plot.x, fit.margin);
+  widen(plot.y, fit.margin);
   for (PlotAxis* axis : {&plot.x, &plot.y}) {
     const bool whole = axis == &plot.x && fit.whole_x;
     const auto room = static_cast<std::size_t>(axis->high - axis->low) + 1;

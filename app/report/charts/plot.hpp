@@ -41,6 +41,7 @@ struct Plot {
 struct AxisFit {
   bool whole_x = false;  ///< no ticks between whole numbers
   std::optional<double> high_y{};
+  double margin = 0;  ///< part of an axis that stays free beyond the points, on both sides
 };
 
 /// Ranges and ticks from the series, linear or logarithmic as the axes say: x over all points; y from 0, or from the

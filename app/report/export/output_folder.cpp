@@ -93,12 +93,21 @@ void require_replaceable(const fs::path& path, bool overwrite, const FolderKind&
   }
   const auto foreign =
       std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return !is_own(entry, kind); });
+  std::error_code ignored;
+  const bool marked = fs::is_regular_file(fs::symlink_status(path / kind.marked_file, ignored)) &&
+                      has_mark(path / kind.marked_file, kind.mark);
+  if (foreign != entries.end() && marked) {
+    throw Error(ErrorKind::Output, {"the output folder holds a file that is not part of this report", path.string(),
+                                    fmt::format("'{}'", foreign->path().filename().string()),
+                                    "a folder with only the files of an earlier report of the same kind",
+                                    "choose another folder, or remove this one"});
+  }
   if (foreign != entries.end()) {
     throw Error(ErrorKind::Output, {"the output folder holds something that rayreplay did not write there",
                                     path.string(), fmt::format("'{}'", foreign->path().filename().string()),
                                     "a folder with only the files of an earlier run", "choose another folder"});
   }
-  if (!has_mark(path / kind.marked_file, kind.mark)) {
+  if (!marked) {
     throw Error(ErrorKind::Output, {"the output folder was not written by rayreplay", path.string(),
                                     fmt::format("no '{}' of rayreplay's", kind.marked_file),
                                     "a folder with only the files of an earlier run", "choose another folder"});

@@ -275,8 +275,8 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
                    {"calls", "calls"},
                    {"issue", "instructions", Show::Plain, 1},
                    {"latency", "latency (cycles)", Show::Plain, 1},
-                   {"origin", "origin"},
-                   {"latency_origin", "origin of the latency"}};
+                   {"source", "source"},
+                   {"latency_source", "source of the latency"}};
   table.columns.front().detail = true;
   for (const simt::CallTally& call : result.rows.front().replay.replay.by_call) {
     const trace::Shader& shader = trace.shaders[call.shader];
@@ -290,7 +290,6 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
 
 output::Table shown_costs(const CompareResult& result, const trace::Trace& trace) {
   output::Table table = cost_rows(result, trace);
-  table.columns[table.columns.size() - 2] = {"source", "source"};
   table.columns.back() = {"origin", "origin"};
   const auto both = [](const std::string& issue, const std::string& latency) {
     return latency.empty() || latency == issue ? issue : fmt::format("{}, latency {}", issue, latency);

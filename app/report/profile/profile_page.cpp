@@ -6,8 +6,11 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/report/page/page.hpp"
+#include "app/report/profile/agreement_charts.hpp"
+#include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/profile_table.hpp"
 #include "app/report/shaders/disassembly.hpp"
 #include "base/count_text.hpp"
@@ -26,7 +29,7 @@ constexpr double kPercent = 100;
 constexpr std::size_t kMostLabel = 28;
 
 std::string label_of(const ProfileDetails& details, std::uint16_t shader) {
-  return fmt::format("{} {}", shader, text::shortened(details.rows[shader].name, kMostLabel));
+  return bar_label(shader, details.rows[shader].name);
 }
 
 double executed_by(const ProfileDetails& details, std::uint16_t shader) {
@@ -42,11 +45,6 @@ std::vector<std::uint16_t> by_executions(const ProfileDetails& details) {
   std::ranges::stable_sort(shaders, std::greater<>(),
                            [&](std::uint16_t shader) { return executed_by(details, shader); });
   return shaders;
-}
-
-/// "The 24 of 40 shaders that executed most."; "" where all are shown.
-std::string bars_note(std::size_t all) {
-  return all <= kMostBars ? "" : fmt::format(" The {} of {} that executed most.", kMostBars, counted(all, "shader"));
 }
 
 double percent(double part, double whole) {
@@ -100,21 +98,53 @@ Plot size_chart(const ProfileDetails& details) {
                                         counted(of.profile.instructions, "instruction")));
   }
   plot.series.push_back(std::move(points));
-  pictures::fit_axes(plot, {.high_y = kPercent});
+  pictures::fit_axes(plot, {.high_y = kPercent, .margin = 0.04});
   return plot;
+}
+
+/// "5 blocks of 2 shaders, by lane and by group; 8 branches; 12 loads".
+std::string counts_text(const ProfileContext& context, const ProfileDetails& details) {
+  std::vector<std::string> parts;
+  if (context.has_blocks()) {
+    parts.push_back(fmt::format("{} of {}, {}", counted(context.trace.block_counts.size(), "block"),
+                                counted(details.executions.size(), "shader"),
+                                context.trace.block_counts.groups.empty() ? "by lane" : "by lane and by group"));
+  }
+  if (!context.agreement.branches.empty()) {
+    parts.push_back(counted(context.agreement.branches.size(), "branch", "branches"));
+  }
+  if (!context.agreement.loads.empty()) {
+    parts.push_back(counted(context.agreement.loads.size(), "load"));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// What the page lacks because the trace has no counts of it; "" if it has all.
+std::string missing_counts(const ProfileContext& context) {
+  std::vector<std::string> missing;
+  for (const auto& [there, name] :
+       {std::pair{context.has_blocks(), "blocks"}, std::pair{!context.agreement.branches.empty(), "branches"},
+        std::pair{!context.agreement.loads.empty(), "loads"}}) {
+    if (!there) {
+      missing.emplace_back(name);
+    }
+  }
+  return missing.empty()
+             ? ""
+             : fmt::format("{0} (capture with --profile {1})", fmt::join(missing, ", "), fmt::join(missing, ","));
 }
 
 Facts facts_of(const ProfileContext& context, const ProfileDetails& details) {
   const trace::Header& header = context.trace.header;
-  Facts facts = {
-      {"trace", context.file},
-      {"trace hash", context.trace.hash},
-      {"application", header.application + (header.device.empty() ? "" : ", " + header.device)},
-      {"counts", fmt::format("{} of {}, {}", counted(context.trace.block_counts.size(), "block"),
-                             counted(details.executions.size(), "shader"),
-                             context.trace.block_counts.groups.empty() ? "by lane" : "by lane and by group")},
-      {"warps", header.warp_size == 0 ? "size not known" : counted(header.warp_size, "lane")},
-      {"computed by", fmt::format("rayreplay {}", RAYREPLAY_VERSION)}};
+  Facts facts = {{"trace", context.file},
+                 {"trace hash", context.trace.hash},
+                 {"application", header.application + (header.device.empty() ? "" : ", " + header.device)},
+                 {"counts", counts_text(context, details)},
+                 {"warps", header.warp_size == 0 ? "size not known" : counted(header.warp_size, "lane")},
+                 {"computed by", fmt::format("rayreplay {}", RAYREPLAY_VERSION)}};
+  if (const std::string missing = missing_counts(context); !missing.empty()) {
+    facts.emplace_back("not counted", missing);
+  }
   for (const auto& [shader, of] : details.executions) {
     for (const std::string& note : of.notes) {
       facts.emplace_back("note", fmt::format("shader {}: {}", shader, note));
@@ -127,6 +157,19 @@ Facts facts_of(const ProfileContext& context, const ProfileDetails& details) {
     facts.emplace_back("not captured", missing);
   }
   return facts;
+}
+
+/// The data beside the page.
+std::string files_text(const ProfileContext& context) {
+  std::string files = "profile.json";
+  for (const auto& [there, names] :
+       {std::pair{context.has_blocks(), ", shaders.csv, blocks.csv, classes.csv, levels.csv"},
+        std::pair{context.has_agreement(), ", uniformity.csv"},
+        std::pair{!context.agreement.branches.empty(), ", branches.csv"},
+        std::pair{!context.agreement.loads.empty(), ", loads.csv"}}) {
+    files += there ? names : "";
+  }
+  return files;
 }
 
 /// A note below a list of which the page shows only the first rows; "" below others.
@@ -153,11 +196,29 @@ Facts bounded_facts(Facts facts) {
   return facts;
 }
 
+/// Shaders with counts of blocks, by falling number of executed instructions, then those of branches and loads alone.
+std::vector<std::uint16_t> shaders_to_print(const ProfileDetails& details) {
+  std::vector<std::uint16_t> shaders = by_executions(details);
+  for (const auto& [shader, places] : details.measured) {
+    if (!details.executions.contains(shader)) {
+      shaders.push_back(shader);
+    }
+  }
+  return shaders;
+}
+
+ShaderCounts counts_of(const ProfileDetails& details, std::uint16_t shader) {
+  const auto executions = details.executions.find(shader);
+  const auto measured = details.measured.find(shader);
+  return {executions == details.executions.end() ? nullptr : &executions->second,
+          measured == details.measured.end() ? nullptr : &measured->second};
+}
+
 /// The instructions of the shaders that executed most, while there is room.
 void add_instructions(PageData& data, const ProfileContext& context, const ProfileDetails& details) {
   data["instructions"] = PageData::array();
   std::size_t room = kMostPageText, left_out = 0;
-  for (const std::uint16_t shader : by_executions(details)) {
+  for (const std::uint16_t shader : shaders_to_print(details)) {
     const ShaderRow& row = details.rows[shader];
     if (row.facts == nullptr) {
       continue;
@@ -166,7 +227,7 @@ void add_instructions(PageData& data, const ProfileContext& context, const Profi
       ++left_out;
       continue;
     }
-    std::string text = disassembly(row, &details.executions.at(shader), std::min(room, kMostShaderText));
+    std::string text = disassembly(row, counts_of(details, shader), std::min(room, kMostShaderText));
     room -= std::min(room, text.size());
     data["instructions"].push_back(
         {{"title", fmt::format("shader {}: {} ({})", shader, text::printable(text::shortened(row.name, 4 * kMostLabel)),
@@ -178,6 +239,14 @@ void add_instructions(PageData& data, const ProfileContext& context, const Profi
 }
 
 }  // namespace
+
+std::string bar_label(std::uint16_t shader, const std::string& name) {
+  return fmt::format("{} {}", shader, text::shortened(name, kMostLabel));
+}
+
+std::string bars_note(std::size_t all) {
+  return all <= kMostBars ? "" : fmt::format(" The {} of {} that executed most.", kMostBars, counted(all, "shader"));
+}
 
 std::vector<Chart> unused_charts(const ProfileDetails& details) {
   std::vector<std::uint16_t> shaders = by_executions(details);
@@ -269,12 +338,23 @@ std::string profile_page(const ProfileContext& context, const ProfileDetails& de
   PageData data;
   data["title"] = "Inside the shaders: " + context.file;
   data["facts"] = page_facts(bounded_facts(facts_of(context, details)));
-  data["shaders"] = bounded_table(profile_shader_table(context.trace, context.shaders), "shaders.csv", "unused_share");
-  data["unused"] = PageData{{"charts", page_charts(unused_charts(details))}};
-  data["levels"] = PageData{{"charts", page_charts(level_charts(details))}};
-  data["level_rows"] = bounded_table(level_table(details.rows, details.mixes), "levels.csv");
-  data["classes"] = PageData{{"charts", page_charts(class_charts(details))}};
-  data["class_rows"] = bounded_table(class_table(details.rows, details.mixes), "classes.csv");
+  data["has_blocks"] = context.has_blocks();
+  if (context.has_blocks()) {
+    data["shaders"] =
+        bounded_table(profile_shader_table(context.trace, context.shaders), "shaders.csv", "unused_share");
+    data["unused"] = PageData{{"charts", page_charts(unused_charts(details))}};
+    data["levels"] = PageData{{"charts", page_charts(level_charts(details))}};
+    data["level_rows"] = bounded_table(level_table(details.rows, details.mixes), "levels.csv");
+    data["classes"] = PageData{{"charts", page_charts(class_charts(details))}};
+    data["class_rows"] = bounded_table(class_table(details.rows, details.mixes), "classes.csv");
+  }
+  data["has_agreement"] = context.has_agreement();
+  if (context.has_agreement()) {
+    data["measured"] = PageData{{"charts", page_charts(agreement_charts(context.trace.shaders, context.agreement))}};
+    data["measured_rows"] =
+        bounded_table(agreement_table(context.trace, context.agreement), "uniformity.csv", "uniform_executions_share");
+  }
+  data["files"] = files_text(context);
   add_instructions(data, context, details);
   return make_page("profile", std::move(data));
 }

@@ -8,6 +8,7 @@
 
 #include "app/report/context/provenance.hpp"
 #include "app/report/page/page.hpp"
+#include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/profile_page.hpp"
 #include "app/report/profile/profile_table.hpp"
 #include "app/report/shaders/trace_rows.hpp"
@@ -17,8 +18,9 @@
 namespace rayreplay::report {
 namespace {
 
-constexpr std::array<std::string_view, 6> kProfileFiles = {"index.html", "profile.json", "shaders.csv",
-                                                           "blocks.csv", "classes.csv",  "levels.csv"};
+constexpr std::array<std::string_view, 9> kProfileFiles = {"index.html",     "profile.json", "shaders.csv",
+                                                           "blocks.csv",     "classes.csv",  "levels.csv",
+                                                           "uniformity.csv", "branches.csv", "loads.csv"};
 
 bool is_profile_file(std::string_view name) {
   return std::ranges::find(kProfileFiles, name) != kProfileFiles.end();
@@ -36,6 +38,12 @@ nlohmann::ordered_json report_json(const ProfileContext& context, const ProfileD
                        {"not_captured", header.not_captured}};
   document["classes"] = to_json(class_table(details.rows, details.mixes));
   document["levels"] = to_json(level_table(details.rows, details.mixes));
+  for (const bool branches : {true, false}) {
+    const auto& rows = branches ? context.agreement.branches : context.agreement.loads;
+    if (!rows.empty()) {
+      document[branches ? "branches" : "loads"] = to_json(instruction_table(context.trace, rows, branches));
+    }
+  }
   return document;
 }
 
@@ -49,6 +57,9 @@ nlohmann::ordered_json profile_json(const ProfileContext& context, bool blocks) 
   if (blocks) {
     document["blocks"] = to_json(profile_block_table(context.trace, context.shaders));
   }
+  if (context.has_agreement()) {
+    document["uniformity"] = to_json(agreement_table(context.trace, context.agreement));
+  }
   return document;
 }
 
@@ -57,6 +68,7 @@ ProfileDetails profile_details(const ProfileContext& context) {
   details.rows = rows_of_trace(context.trace.shaders, 0);
   details.executions = executions_by_shader(context.trace, std::nullopt, context.file);
   details.mixes = shader_mixes(details.rows, details.executions);
+  details.measured = measured_by_shader(context.agreement, std::nullopt);
   return details;
 }
 
@@ -75,10 +87,21 @@ void write_profile_report(const std::filesystem::path& path, bool force, const P
     write(name, output::to_csv(with_cells(std::move(table), origin)));
   };
   write("profile.json", json_text(report_json(context, details), 2) + "\n");
-  write_csv("shaders.csv", profile_shader_table(context.trace, context.shaders));
-  write_csv("blocks.csv", profile_block_table(context.trace, context.shaders));
-  write_csv("classes.csv", class_table(details.rows, details.mixes));
-  write_csv("levels.csv", level_table(details.rows, details.mixes));
+  if (context.has_blocks()) {
+    write_csv("shaders.csv", profile_shader_table(context.trace, context.shaders));
+    write_csv("blocks.csv", profile_block_table(context.trace, context.shaders));
+    write_csv("classes.csv", class_table(details.rows, details.mixes));
+    write_csv("levels.csv", level_table(details.rows, details.mixes));
+  }
+  if (context.has_agreement()) {
+    write_csv("uniformity.csv", agreement_table(context.trace, context.agreement));
+  }
+  if (!context.agreement.branches.empty()) {
+    write_csv("branches.csv", instruction_table(context.trace, context.agreement.branches, true));
+  }
+  if (!context.agreement.loads.empty()) {
+    write_csv("loads.csv", instruction_table(context.trace, context.agreement.loads, false));
+  }
   write("index.html", profile_page(context, details));
   folder.commit();
 }

@@ -1,8 +1,8 @@
 // Output of `rayreplay profile`: text, JSON, CSV, and a report folder.
 //
 // Contract: JSON has the schema rayreplay.profile/1 (docs/surfaces.md). The folder has index.html (no scripts, nothing
-// external), profile.json, and a CSV for each of its lists: shaders, blocks, classes and levels. The same trace gives
-// the same bytes.
+// external), profile.json, and a CSV for each of its lists that the trace has counts for: shaders, blocks, classes and
+// levels; uniformity, branches and loads. The same trace gives the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +14,7 @@
 #include "app/report/export/output_folder.hpp"
 #include "app/report/profile/profile_mix.hpp"
 #include "app/report/shaders/executions.hpp"
+#include "app/report/shaders/measured_uniformity.hpp"
 #include "app/report/shaders/shader_report.hpp"
 #include "capture/profile/shader_profile.hpp"
 #include "capture/trace/reader.hpp"
@@ -24,6 +25,14 @@ struct ProfileContext {
   std::string file;
   const trace::Profile& trace;
   const std::vector<profile::ShaderProfile>& shaders;  ///< of shader_profiles(trace)
+  const profile::AgreementProfile& agreement;          ///< of agreement_profile(trace)
+
+  [[nodiscard]] bool has_blocks() const {
+    return trace.block_counts.size() != 0;
+  }
+  [[nodiscard]] bool has_agreement() const {
+    return !agreement.branches.empty() || !agreement.loads.empty();
+  }
 };
 /// `blocks`: the document also has the list of blocks.
 [[nodiscard]] nlohmann::ordered_json profile_json(const ProfileContext& context, bool blocks);
@@ -33,6 +42,7 @@ struct ProfileDetails {
   std::vector<ShaderRow> rows;  ///< by shader id
   std::map<std::uint16_t, Executions> executions;
   std::vector<ShaderMix> mixes;
+  std::map<std::uint16_t, MeasuredPlaces> measured;  ///< by shader id
 };
 [[nodiscard]] ProfileDetails profile_details(const ProfileContext& context);
 

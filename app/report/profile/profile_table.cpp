@@ -30,7 +30,7 @@ Table profile_shader_table(const trace::Profile& trace, const std::vector<profil
                    {"instructions", "instructions"},
                    {"unused_share", "unused share", output::Show::Percent, 1},
                    {"instructions_per_entry", "executed per entry", {}, 1},
-                   {"simt_efficiency", "SIMT inside", output::Show::Percent, 1}};
+                   {"instruction_efficiency", "SIMT by instruction", output::Show::Percent, 1}};
   for (const profile::ShaderProfile& shader : shaders) {
     const trace::Shader& known = trace.shaders[shader.shader];
     table.rows.push_back(
@@ -55,7 +55,7 @@ Table profile_block_table(const trace::Profile& trace, const std::vector<profile
                    {"instructions", "instructions"},
                    {"lanes", "lanes"},
                    {"groups", "groups"},
-                   {"simt_efficiency", "SIMT", output::Show::Percent, 1},
+                   {"instruction_efficiency", "SIMT by instruction", output::Show::Percent, 1},
                    {"unused", "unused"}};
   const double warp = trace.header.warp_size;
   for (const profile::ShaderProfile& shader : shaders) {

@@ -28,8 +28,13 @@ constexpr std::size_t kMostName = 100;
 
 class Printer {
  public:
-  Printer(const ShaderRow& row, const Executions* executions, std::size_t most)
-      : m_(row.known->analysed), facts_(*row.facts), lines_(m_), executions_(executions), most_(most) {
+  Printer(const ShaderRow& row, const ShaderCounts& counts, std::size_t most)
+      : m_(row.known->analysed),
+        facts_(*row.facts),
+        lines_(m_),
+        executions_(counts.executions),
+        measured_(counts.measured),
+        most_(most) {
     std::set<std::string> names;
     for (const Instruction& i : m_.module.debug) {
       if (!i.is(spv::Op::OpName) || names_.contains(i[1])) {
@@ -43,8 +48,8 @@ class Printer {
         }
       }
     }
-    if (executions != nullptr) {
-      for (const profile::BlockProfile& block : executions->profile.blocks) {
+    if (executions_ != nullptr) {
+      for (const profile::BlockProfile& block : executions_->profile.blocks) {
         counts_[{block.function, block.block}] = &block;
       }
     }
@@ -247,6 +252,11 @@ class Printer {
       line +=
           fmt::format("  ; {}: {} live", to_string(call->second->kind), counted(call->second->live.bytes(), "byte"));
     }
+    if (measured_ != nullptr) {
+      if (const auto measured = measured_->find(place); measured != measured_->end()) {
+        line += "  ; " + measured->second.text();
+      }
+    }
     add_line(line);
   }
 
@@ -267,6 +277,7 @@ class Printer {
   const spirv::ShaderFacts& facts_;
   spirv::SourceLines lines_;
   const Executions* executions_;
+  const MeasuredPlaces* measured_;
   std::size_t most_;                           ///< bytes of text
   std::size_t left_out_ = 0;                   ///< lines
   std::unordered_map<Id, std::string> names_;  ///< as shown
@@ -281,11 +292,11 @@ class Printer {
 
 }  // namespace
 
-std::string disassembly(const ShaderRow& row, const Executions* executions, std::size_t most) {
+std::string disassembly(const ShaderRow& row, const ShaderCounts& counts, std::size_t most) {
   std::string text =
       fmt::format("{} '{}'{}\n", row.stage, text::printable(text::shortened(row.entry, kMostName)),
                   row.name.empty() ? "" : fmt::format(" ({})", text::printable(text::shortened(row.name, kMostName))));
-  if (executions != nullptr) {
+  if (const Executions* executions = counts.executions; executions != nullptr) {
     text += fmt::format("executions of {}: {} by lanes; a block with fewer than 1 in {} of them is unused\n",
                         executions->pipelines_text(), counted(executions->profile.entries, "entry", "entries"),
                         with_separators(profile::kEntriesOfUnused));
@@ -293,7 +304,10 @@ std::string disassembly(const ShaderRow& row, const Executions* executions, std:
       text += text::printable(note) + "\n";
     }
   }
-  return text + "\n" + Printer(row, executions, most).print();
+  if (counts.measured != nullptr) {
+    text += "behind branches and loads: groups that executed them, and whether all lanes of a group agreed\n";
+  }
+  return text + "\n" + Printer(row, counts, most).print();
 }
 
 }  // namespace rayreplay::report

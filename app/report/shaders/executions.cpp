@@ -30,8 +30,8 @@ std::map<std::uint16_t, Executions> executions_by_shader(const trace::Profile& p
   }
   for (const profile::LeftOutFunction& function : sum.left_out) {
     if (const auto known = result.find(function.shader); known != result.end()) {
-      known->second.notes.push_back(fmt::format("function number {} is left out: {} of {} pipelines count it",
-                                                function.function, function.counted, function.parts));
+      known->second.notes.push_back(fmt::format("function number {} is left out: {}", function.function,
+                                                profile::reason_text(function, "pipeline")));
     }
   }
   return result;

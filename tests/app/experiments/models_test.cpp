@@ -290,7 +290,7 @@ TEST_F(ModelsTest, CostsComeFromWhereTheySay) {
   EXPECT_DOUBLE_EQ(given["mean_hit_cost"].get<double>(), 77);
   bool by_hand = false;
   for (const json& cost : given["costs"]) {
-    by_hand = by_hand || (cost["call"] == "closest_hit" && cost["origin"] == "hand" && cost["issue"] == 77);
+    by_hand = by_hand || (cost["call"] == "closest_hit" && cost["source"] == "hand" && cost["issue"] == 77);
   }
   EXPECT_TRUE(by_hand);
   EXPECT_NE(usual["mean_hit_cost"], given["mean_hit_cost"]);

@@ -52,11 +52,11 @@ TEST(Disassembly, TakesAnyModuleAndIsCutByLines) {
       const Executions executions = some_executions(random);
       for (const spirv::ShaderFacts& facts : known->facts.shaders) {
         const ShaderRow row{stage_of_model(facts.model), facts.entry, "name", known, &facts, {}};
-        const std::string text = disassembly(row, &executions);
+        const std::string text = disassembly(row, {&executions, nullptr});
         EXPECT_EQ(text::printable_lines(text), text) << module.name;
         EXPECT_LT(text.size(), 2000 + 500 * words.size()) << module.name;
         EXPECT_THAT(text, testing::HasSubstr("pipelines 0, 1, 2, 3, 4, 5, 6, 7 and 2 more"));
-        const std::string cut = disassembly(row, &executions, 500);
+        const std::string cut = disassembly(row, {&executions, nullptr}, 500);
         const std::size_t end = cut.rfind("… and ");
         if (end == std::string::npos) {
           EXPECT_EQ(cut, text);

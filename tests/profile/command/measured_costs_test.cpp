@@ -52,7 +52,7 @@ class MeasuredCosts : public testing::Test {
     Sources found;
     const json costs = answer(whatif(more));
     for (const json& cost : costs["costs"]) {
-      found.insert(cost["origin"].get<std::string>());
+      found.insert(cost["source"].get<std::string>());
     }
     return found;
   }
@@ -85,7 +85,7 @@ TEST_F(MeasuredCosts, AreTakenWithoutBeingAskedFor) {
   }
   std::size_t checked = 0;
   for (const json& cost : costs["costs"]) {
-    EXPECT_EQ(cost["origin"], "blocks") << cost;
+    EXPECT_EQ(cost["source"], "blocks") << cost;
     if (cost["stage"] != "ray-generation") {
       ++checked;
       EXPECT_GE(cost["issue"], executed.at(cost["shader"])) << cost;

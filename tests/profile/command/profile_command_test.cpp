@@ -1,4 +1,5 @@
 // rayreplay profile and rayreplay shaders on traces with counts, run as a user runs them.
+#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -176,6 +177,76 @@ TEST_F(ProfileCommand, ReportWeighsLevelsByExecutions) {
   // Each executed place counts 20 or 40.
   EXPECT_GE(branches["executed_may_diverge"], 20 * branches["may_diverge"].get<double>());
   EXPECT_LE(branches["executed_may_diverge"], 40 * branches["may_diverge"].get<double>());
+}
+
+TEST_F(ProfileCommand, ReportShowsMeasuredUniformity) {
+  const std::string trace = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/lavapipe/one-weekend-profile.rrt";
+  const std::string folder = scratch_ / "report";
+  printed({"profile", trace, "--report", folder});
+  const std::string html = test::read_bytes(folder + "/index.html");
+  EXPECT_EQ(test::html_fault(html), "");
+  for (const char* text :
+       {"Measured uniformity of branches and loads", "Measured uniformity by shader: branches",
+        "Measured uniformity by shader: loaded values", "Measured uniformity by shader: load addresses",
+        "observed uniform", "Unused code by shader"}) {
+    EXPECT_THAT(html, HasSubstr(text));
+  }
+  EXPECT_THAT(html, Not(HasSubstr("not counted")));
+  const json data = json::parse(test::read_bytes(folder + "/profile.json"));
+  const std::string surfaces = test::read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/surfaces.md");
+  for (const char* list : {"uniformity", "branches", "loads"}) {
+    test::expect_named(data[list].at(0), surfaces);
+    const std::string csv = test::read_bytes(folder + "/" + list + ".csv");
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(csv, '\n')), data[list].size() + 1) << list;
+  }
+  // The disassembly has each counted instruction of the shader once, as the rows have it.
+  const std::string text = printed({"shaders", trace, "--disassemble", "0"});
+  for (const char* list : {"branches", "loads"}) {
+    for (const json& row : data[list]) {
+      if (row["shader"] == 0 && row["groups"] != 0 && row["agreement"] == "divergent") {
+        EXPECT_THAT(text, HasSubstr("divergent (uniform in ")) << row;
+      }
+    }
+  }
+  EXPECT_THAT(
+      text, AllOf(HasSubstr(" groups: condition proven uniform\n"), HasSubstr(" groups: condition observed uniform\n"),
+                  HasSubstr(" groups: value proven uniform, address proven uniform\n")));
+}
+
+TEST_F(ProfileCommand, ReportTakesWhatTheTraceCounts) {
+  trace::Trace trace;
+  trace.header.warp_size = 8;
+  trace.header.configuration = "{}";
+  trace.shaders = {{trace::ShaderStage::Miss, "main", "sky", test::branching_shader()}};
+  trace.branch_counts = {{3, 4}, {0, 0}, {0, 0}, {0, 0}, {6, 6}, {80, 8}, {10, 1}, {4, 1}, {}};
+  const std::string file = save("t.rrt", trace);
+  const std::string folder = scratch_ / "report";
+  printed({"profile", file, "--report", folder});
+  const std::string html = test::read_bytes(folder + "/index.html");
+  EXPECT_EQ(test::html_fault(html), "");
+  EXPECT_THAT(html, AllOf(HasSubstr("blocks, loads (capture with --profile blocks,loads)"),
+                          Not(HasSubstr("Unused code by shader")), HasSubstr("shader 0: sky (miss)"),
+                          HasSubstr("11 groups: condition divergent (uniform in 45.5 %)")));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/blocks.csv"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/loads.csv"));
+  EXPECT_THAT(printed({"shaders", file, "--disassemble", "0", "--pipeline", "3"}),
+              HasSubstr("10 groups: condition divergent (uniform in 40.0 %)"));
+  refused({"shaders", file, "--disassemble", "0", "--pipeline", "5"}, 2, "expected pipelines 3, 4");
+  trace.branch_counts = {};
+  refused({"profile", save("none.rrt", trace), "--report", scratch_ / "r"}, 3, "no counts of basic blocks, branches");
+}
+
+TEST_F(ProfileCommand, OptionsWithoutEffectAreRefused) {
+  const std::string trace = save("t.rrt", test::two_shaders("a", 1));
+  refused({"profile", trace, "--force"}, 2, "--report");
+  refused({"shaders", trace, "--disassemble", "0", "--rows", "calls"}, 2, "--rows");
+  const std::string out = scratch_ / "c.rrt";
+  refused({"capture", "--block-counters", "minimal", "-o", out, "--", "true"}, 2, "--profile blocks");
+  refused({"capture", "--profile", "blocks", "--profile-proven", "-o", out, "--", "true"}, 2,
+          "--profile branches,loads");
+  ::setenv("RAYREPLAY_CAPTURE_PROFILE", "blockz", 1);
+  refused({"capture", "-o", out, "--", "true"}, 2, "RAYREPLAY_CAPTURE_PROFILE");
+  ::unsetenv("RAYREPLAY_CAPTURE_PROFILE");
 }
 
 TEST_F(ProfileCommand, HostileNamesAreEscaped) {
