@@ -91,6 +91,9 @@ class Indexer {
     if (chunk.kind >= RR_KINDS || (chunk.words[0] & 0x80U) != 0) {
       return "a chunk is of no kind that there is";
     }
+    if (chunk.fields() > RR_MAX_FIELDS) {
+      return "a chunk's path has more counters than there are";
+    }
     if (chunk.shader >= stages_.size() || stages_[chunk.shader] == kUnknownStage) {
       return fmt::format("a chunk names shader {}, which the spool does not hold", chunk.shader);
     }

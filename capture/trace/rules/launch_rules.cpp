@@ -39,6 +39,9 @@ bool check_lengths(const Launch& launch, const std::string& path, FaultList& fau
     sound &= expect("/threads/warp", launch.thread_warp.size(), threads, ", the number of threads");
     sound &= expect("/threads/lane", launch.thread_lane.size(), threads, ", the number of threads");
   }
+  if (!launch.thread_path.empty()) {
+    sound &= expect("/threads/path", launch.thread_path.size(), threads, ", the number of threads");
+  }
   const Groups& groups = launch.groups;
   sound &= expect("/groups/sm", groups.sm.size(), groups.size(), ", the number of groups");
   sound &= expect("/groups/lane_mask", groups.lane_mask.size(), groups.size(), ", the number of groups");
