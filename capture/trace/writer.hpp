@@ -41,7 +41,7 @@ struct LaunchExtras {
   std::uint64_t duration_ns = 0;
   std::uint64_t dropped_events = 0;
   std::vector<ShaderRecord> shader_table;
-  Column<std::uint32_t> thread_path;
+  Column<std::uint32_t> thread_path{};
 };
 
 class Writer {
