@@ -308,8 +308,9 @@ class Writer::Impl {
     add_instruction_counts(counts, "loads", true, has_load_counts_);
   }
   void add_paths(const Paths& paths) {
-    require(!launch_ && paths_ != 0 && paths.size() == paths_, "not the announced number of paths, or a second time");
-    paths_ = 0;
+    require(!launch_ && !has_paths_, "paths inside a launch, or a second time");
+    require(launch_count_ == 0 || paths.size() == paths_, "not the announced number of paths");
+    has_paths_ = true;
     FaultList faults(1, output_.path().string());
     check_path_table(paths, shader_count_, faults);
     if (!faults.list().empty()) {
@@ -319,7 +320,7 @@ class Writer::Impl {
   }
   std::string finish() {
     require(!launch_, "finish before the end of a launch");
-    require(paths_ == 0, "finish before the announced paths");
+    require(paths_ == 0 || has_paths_, "finish before the announced paths");
     ContentHash hash{};
     guarded([&] {
       launches_.close();
@@ -415,7 +416,8 @@ class Writer::Impl {
   Handle launches_;
   std::optional<LaunchWriter> launch_;
   std::uint64_t launch_count_ = 0;
-  std::uint64_t paths_ = 0;  ///< announced, not there yet
+  std::uint64_t paths_ = 0;  ///< announced
+  bool has_paths_ = false;
   bool open_ = true;
 };
 

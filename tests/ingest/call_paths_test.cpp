@@ -15,7 +15,7 @@ using Lines = std::vector<std::string>;
 using Words = std::vector<std::uint32_t>;
 
 /// Shaders 4 and 6 of a module; they count its first block and the second.
-SpoolContents contents() {
+SpoolContents spool_with_paths() {
   SpoolContents result;
   for (const std::uint16_t id : std::initializer_list<std::uint16_t>{4, 5, 6}) {
     result.shaders[id].shader = id;
@@ -65,7 +65,7 @@ TEST(CallPaths, AreNumberedByShaderAndCounts) {
   std::vector<Words> order = records;
   std::sort(order.begin(), order.end());
   do {
-    const PathsOfRecords paths(contents(), order);
+    const PathsOfRecords paths(spool_with_paths(), order);
     EXPECT_THAT(paths.remarks, IsEmpty());
     EXPECT_THAT(paths.table().shader, ElementsAre(4, 4, 4, 6));
     EXPECT_THAT(paths.table().counts, ElementsAre(1, 0, 1, 1, 1, 1, 0, 1, 300, 2, 298, 300, 1, 1, 0, 1));
@@ -80,14 +80,14 @@ TEST(CallPaths, AreNumberedByShaderAndCounts) {
 }
 
 TEST(CallPaths, ThatContradictThemselvesAreNone) {
-  const PathsOfRecords paths(contents(), {record(4, {1, 2}), record(4, {1, 1}), record(4, {0, 9})});
+  const PathsOfRecords paths(spool_with_paths(), {record(4, {1, 2}), record(4, {1, 1}), record(4, {0, 9})});
   EXPECT_THAT(paths.remarks, ElementsAre(HasSubstr("2 paths of shader 4 contradict themselves: in function 0: ")));
   EXPECT_EQ(paths.of(record(4, {1, 2})), 0U);
   EXPECT_EQ(paths.of(record(4, {1, 1})), 1U);
 }
 
 TEST(CallPaths, OfOtherShadersAndOtherCountersAreNone) {
-  const PathsOfRecords paths(contents(), {record(5, {1, 1}), record(4, {1, 1, 1}), record(4, {1, 1})});
+  const PathsOfRecords paths(spool_with_paths(), {record(5, {1, 1}), record(4, {1, 1, 1}), record(4, {1, 1})});
   EXPECT_THAT(paths.remarks, ElementsAre(HasSubstr("2 path records of shaders without paths")));
   EXPECT_EQ(paths.table().size(), 1U);
   EXPECT_EQ(paths.of(record(5, {1, 1})), 0U);
@@ -95,23 +95,23 @@ TEST(CallPaths, OfOtherShadersAndOtherCountersAreNone) {
 }
 
 TEST(CallPaths, BeyondTheMemoryAreNone) {
-  const PathsOfRecords paths(contents(), {record(4, {1, 1}), record(4, {2, 1}), record(4, {3, 1}), record(4, {2, 1})}, 4);
+  const PathsOfRecords paths(spool_with_paths(), {record(4, {1, 1}), record(4, {2, 1}), record(4, {3, 1}), record(4, {2, 1})}, 4);
   EXPECT_EQ(paths.table().size(), 2U);
   EXPECT_EQ(paths.of(record(4, {3, 1})), 0U);
   EXPECT_EQ(paths.of(record(4, {2, 1})), 2U);
   EXPECT_THAT(paths.remarks, ElementsAre(HasSubstr("1 call of more than 4 counters")));
 }
 
-struct Damage {
+struct PathDamage {
   const char* name;
   void (*apply)(SpoolContents&);
   const char* why;
 };
 
-class DamagedPaths : public testing::TestWithParam<Damage> {};
+class DamagedPaths : public testing::TestWithParam<PathDamage> {};
 
 TEST_P(DamagedPaths, AreNoneAndNamed) {
-  SpoolContents spool = contents();
+  SpoolContents spool = spool_with_paths();
   GetParam().apply(spool);
   const PathsOfRecords paths(spool, {record(4, {1, 1})});
   EXPECT_EQ(paths.table().size(), 0U);
@@ -122,15 +122,15 @@ TEST_P(DamagedPaths, AreNoneAndNamed) {
 INSTANTIATE_TEST_SUITE_P(
     Spool, DamagedPaths,
     testing::Values(
-        Damage{"NoModule", [](SpoolContents& s) { s.shaders.erase(4); }, "it is not in the spool"},
-        Damage{"NoSpirv", [](SpoolContents& s) { s.shaders[4].spirv = {1, 2}; }, "paths of the module of shader 4"},
-        Damage{"Function", [](SpoolContents& s) { s.paths[4].functions[0].function = 9; }, "function 9 is out of order"},
-        Damage{"FunctionTwice", [](SpoolContents& s) { s.paths[4].functions.push_back(s.paths[4].functions[0]); },
+        PathDamage{"NoModule", [](SpoolContents& s) { s.shaders.erase(4); }, "it is not in the spool"},
+        PathDamage{"NoSpirv", [](SpoolContents& s) { s.shaders[4].spirv = {1, 2}; }, "paths of the module of shader 4"},
+        PathDamage{"Function", [](SpoolContents& s) { s.paths[4].functions[0].function = 9; }, "function 9 is out of order"},
+        PathDamage{"FunctionTwice", [](SpoolContents& s) { s.paths[4].functions.push_back(s.paths[4].functions[0]); },
                "function 0 is out of order"},
-        Damage{"NoSites", [](SpoolContents& s) { s.paths[4].functions[0].sites.clear(); }, "would have 0 counters"},
-        Damage{"ManySites", [](SpoolContents& s) { s.paths[4].functions[0].sites.resize(65); }, "65 counters"},
-        Damage{"SiteTwice", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 0; }, "has a counter already"},
-        Damage{"NoBlock", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 77; }, "does not have"}),
+        PathDamage{"NoSites", [](SpoolContents& s) { s.paths[4].functions[0].sites.clear(); }, "would have 0 counters"},
+        PathDamage{"ManySites", [](SpoolContents& s) { s.paths[4].functions[0].sites.resize(65); }, "65 counters"},
+        PathDamage{"SiteTwice", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 0; }, "has a counter already"},
+        PathDamage{"NoBlock", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 77; }, "does not have"}),
     [](const auto& damage) { return std::string(damage.param.name); });
 
 }  // namespace
