@@ -55,8 +55,8 @@ void CallPaths::add_module(const SpoolContents& contents, const spool::Paths& la
   std::uint32_t next = 0;  // the functions ascend
   for (const spool::PathFunction& part : layout.functions) {
     if (part.function < next || part.function >= module.module.functions.size()) {
-      return left_out(fmt::format("function {} is out of order, or of {}", part.function,
-                                  module.module.functions.size()));
+      return left_out(
+          fmt::format("function {} is out of order, or of {}", part.function, module.module.functions.size()));
     }
     next = part.function + 1;
     const spirv::Function& function = module.module.functions[part.function];
@@ -95,8 +95,8 @@ bool CallPaths::read(const Shader& shader, const Chunk& chunk, std::uint32_t ran
   }
   counters.resize(shader.counters);
   for (std::uint32_t i = 0; i < shader.counters; ++i) {
-    counters[i] = bytes ? chunk.field(1 + i / kBytesOfWord, rank) >> (8 * (i % kBytesOfWord)) & 0xFFU
-                        : chunk.field(1 + i, rank);
+    counters[i] =
+        bytes ? chunk.field(1 + i / kBytesOfWord, rank) >> (8 * (i % kBytesOfWord)) & 0xFFU : chunk.field(1 + i, rank);
   }
   return true;
 }

@@ -213,9 +213,8 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
   part.shader_table = plan.shader_table;
   part.groups = std::move(index.groups);
   if (writer != nullptr) {
-    writer->begin_launch(plan.summary.size,
-                         {index.has_geometry, index.has_ray_names, has_groups, true, index.has_hints, plan.tlas,
-                          path_table_.size()});
+    writer->begin_launch(plan.summary.size, {index.has_geometry, index.has_ray_names, has_groups, true, index.has_hints,
+                                             plan.tlas, path_table_.size()});
   }
   const bool has_paths = path_table_.size() != 0;
   trace::Column<std::uint32_t> thread_path;

@@ -6,8 +6,8 @@
 // padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
 //
 // Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
-// names it; a launch's Events and Counts follow its Launch, a module's Counters and Paths its Shaders. Seen anywhere behind
-// Process. End last, if the application ended by itself.
+// names it; a launch's Events and Counts follow its Launch, a module's Counters and Paths its Shaders. Seen anywhere
+// behind Process. End last, if the application ended by itself.
 #pragma once
 
 #include <cstdint>

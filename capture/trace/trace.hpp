@@ -272,9 +272,9 @@ struct InstructionCounts {
 /// executions. By shader, then by counts (in the order of the blocks), ascending. The blocks are those of all functions
 /// that the shader's calls reach.
 struct Paths {
-  Column<std::uint16_t> shader;  ///< by path
-  Column<std::uint64_t> calls;   ///< by path: events and threads that have it
-  Column<std::uint32_t> counts;  ///< of all paths end to end: for each block of the path's shader, its executions
+  Column<std::uint16_t> shader;        ///< by path
+  Column<std::uint64_t> calls;         ///< by path: events and threads that have it
+  Column<std::uint32_t> counts;        ///< of all paths end to end: for each block of the path's shader, its executions
   Column<std::uint16_t> block_shader;  ///< by block; by shader, function and block, ascending
   Column<std::uint32_t> function, block;  ///< by block: places in the shader's module and in the function
 

@@ -463,12 +463,13 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   Writer writer(path, trace.header, trace.shaders, trace.scene, options);
   for (const Launch& launch : trace.launches) {
     const Events& events = launch.data.events;
-    writer.begin_launch(launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty(),
-                                      !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas,
-                                      trace.paths.size()});
+    writer.begin_launch(
+        launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty(),
+                      !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas, trace.paths.size()});
     writer.append(launch.data);
-    writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
-                      {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table, launch.thread_path});
+    writer.end_launch(
+        launch.groups, launch.thread_warp, launch.thread_lane,
+        {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table, launch.thread_path});
   }
   if (trace.block_counts.size() != 0) {
     writer.add_block_counts(trace.block_counts);

@@ -30,8 +30,8 @@ struct LaunchColumns {
   bool ray = false;
   bool group = false;
   bool site = false;
-  bool hint = false;       ///< hint and hint_bits
-  std::uint32_t tlas = 0;  ///< Launch::tlas; with kNone ids of instances, primitives and geometries may be anything
+  bool hint = false;        ///< hint and hint_bits
+  std::uint32_t tlas = 0;   ///< Launch::tlas; with kNone ids of instances, primitives and geometries may be anything
   std::uint64_t paths = 0;  ///< rows that add_paths will get; not 0: events and threads have paths
 };
 

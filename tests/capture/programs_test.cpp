@@ -116,8 +116,7 @@ TEST_P(CapturedProgram, MinimalCountersGiveTheCountsOfAll) {
 /// Every call has a path, and all of them together are the counts of blocks of the same launches.
 TEST_P(CapturedProgram, PathsAreTheCountsOfBlocks) {
   const Case& test = GetParam();
-  const Captured captured =
-      capture(test.program, arguments_of(test), {{"RAYREPLAY_CAPTURE_PROFILE", "blocks,paths"}});
+  const Captured captured = capture(test.program, arguments_of(test), {{"RAYREPLAY_CAPTURE_PROFILE", "blocks,paths"}});
   EXPECT_EQ(captured.picture, render(test.program, arguments_of(test)));
   EXPECT_TRUE(captured.trace.header.not_captured.empty()) << captured.trace.header.not_captured.front();
   const trace::Paths& paths = captured.trace.paths;

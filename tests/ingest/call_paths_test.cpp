@@ -27,8 +27,8 @@ SpoolContents spool_with_paths() {
 
 /// A record of one lane with a word for each counter.
 Words record(std::uint16_t shader, const Words& counters) {
-  Words words = {RR_PATH | std::uint32_t{shader} << 8U | static_cast<std::uint32_t>(counters.size()) << 24U, 1, 1U << 20U,
-                 0, 9};
+  Words words = {RR_PATH | std::uint32_t{shader} << 8U | static_cast<std::uint32_t>(counters.size()) << 24U, 1,
+                 1U << 20U, 0, 9};
   words.insert(words.end(), counters.begin(), counters.end());
   return words;
 }
@@ -95,7 +95,8 @@ TEST(CallPaths, OfOtherShadersAndOtherCountersAreNone) {
 }
 
 TEST(CallPaths, BeyondTheMemoryAreNone) {
-  const PathsOfRecords paths(spool_with_paths(), {record(4, {1, 1}), record(4, {2, 1}), record(4, {3, 1}), record(4, {2, 1})}, 4);
+  const PathsOfRecords paths(spool_with_paths(),
+                             {record(4, {1, 1}), record(4, {2, 1}), record(4, {3, 1}), record(4, {2, 1})}, 4);
   EXPECT_EQ(paths.table().size(), 2U);
   EXPECT_EQ(paths.of(record(4, {3, 1})), 0U);
   EXPECT_EQ(paths.of(record(4, {2, 1})), 2U);
@@ -123,13 +124,19 @@ INSTANTIATE_TEST_SUITE_P(
     Spool, DamagedPaths,
     testing::Values(
         PathDamage{"NoModule", [](SpoolContents& s) { s.shaders.erase(4); }, "it is not in the spool"},
-        PathDamage{"NoSpirv", [](SpoolContents& s) { s.shaders[4].spirv = {1, 2}; }, "paths of the module of shader 4"},
-        PathDamage{"Function", [](SpoolContents& s) { s.paths[4].functions[0].function = 9; }, "function 9 is out of order"},
+        PathDamage{"NoSpirv",
+                   [](SpoolContents& s) {
+                     s.shaders[4].spirv = {1, 2};
+                   },
+                   "paths of the module of shader 4"},
+        PathDamage{"Function", [](SpoolContents& s) { s.paths[4].functions[0].function = 9; },
+                   "function 9 is out of order"},
         PathDamage{"FunctionTwice", [](SpoolContents& s) { s.paths[4].functions.push_back(s.paths[4].functions[0]); },
-               "function 0 is out of order"},
+                   "function 0 is out of order"},
         PathDamage{"NoSites", [](SpoolContents& s) { s.paths[4].functions[0].sites.clear(); }, "would have 0 counters"},
         PathDamage{"ManySites", [](SpoolContents& s) { s.paths[4].functions[0].sites.resize(65); }, "65 counters"},
-        PathDamage{"SiteTwice", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 0; }, "has a counter already"},
+        PathDamage{"SiteTwice", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 0; },
+                   "has a counter already"},
         PathDamage{"NoBlock", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 77; }, "does not have"}),
     [](const auto& damage) { return std::string(damage.param.name); });
 

@@ -48,7 +48,7 @@ struct Thread {
   std::vector<Step> steps;
   std::vector<ExpectedEvent> events;
   std::vector<ExpectedRay> rays;
-  ExpectedPath path;  ///< of the ray-generation shader
+  ExpectedPath path;     ///< of the ray-generation shader
   std::size_t done = 0;  ///< steps
   bool recorded = true;
 };

@@ -39,8 +39,8 @@ std::vector<std::uint32_t> branches(int count) {
   )";
   for (int i = 0; i < count; ++i) {
     const std::string n = std::to_string(i);
-    text += "OpSelectionMerge %merge" + n + " None\nOpBranchConditional %some %then" + n + " %merge" + n + "\n%then" + n +
-            " = OpLabel\nOpBranch %merge" + n + "\n%merge" + n + " = OpLabel\n";
+    text += "OpSelectionMerge %merge" + n + " None\nOpBranchConditional %some %then" + n + " %merge" + n + "\n%then" +
+            n + " = OpLabel\nOpBranch %merge" + n + "\n%merge" + n + " = OpLabel\n";
   }
   text += "OpReturn\nOpFunctionEnd\n";
   std::vector<std::uint32_t> words;
@@ -73,7 +73,8 @@ TEST(Paths, OfShadersWithTooManyCountersAreNotRecorded) {
   const instrument::Result beyond = instrument::instrument(branches(64), with_paths());
   EXPECT_THAT(beyond.paths.shaders, IsEmpty());
   EXPECT_THAT(beyond.paths.functions, IsEmpty());
-  EXPECT_THAT(beyond.notes, ElementsAre(HasSubstr("no paths of entry point main: 65 counters are needed, more than 64")));
+  EXPECT_THAT(beyond.notes,
+              ElementsAre(HasSubstr("no paths of entry point main: 65 counters are needed, more than 64")));
   instrument::Options without = with_paths();
   without.record_paths = false;
   EXPECT_EQ(beyond.spirv, instrument::instrument(branches(64), without).spirv);

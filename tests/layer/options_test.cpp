@@ -81,7 +81,8 @@ TEST(Options, ProfilesAndTheirCounters) {
   EXPECT_THAT(to_text(two), HasSubstr("profile=branches,loads\n"));
   const auto paths = from({{"RAYREPLAY_CAPTURE_PROFILE", "paths"}});
   EXPECT_TRUE(paths.profile_paths && !paths.profile_blocks);
-  EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}})), HasSubstr("profile=blocks,branches,loads,paths\n"));
+  EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}})),
+              HasSubstr("profile=blocks,branches,loads,paths\n"));
   for (const char* odd : {"blocks,", ",blocks", "blocks,all", "blocks,ways"}) {
     EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE", odd}}).problems, SizeIs(1)) << odd;
   }

@@ -97,7 +97,8 @@ TEST_F(RoundTripTest, BlockCounts) {
 TEST_F(RoundTripTest, Paths) {
   Trace trace = sound_trace();
   Launch& launch = trace.launches[0];
-  trace.paths = {{kRayGen, kHit, kHit}, {2, 0, 1}, {1, 1, 0, 1, 0xFFFF'FFFF}, {kRayGen, kHit, kHit}, {0, 0, 7}, {3, 0, 1}};
+  trace.paths = {{kRayGen, kHit, kHit}, {2, 0, 1}, {1, 1, 0, 1, 0xFFFF'FFFF},
+                 {kRayGen, kHit, kHit}, {0, 0, 7}, {3, 0, 1}};
   launch.data.events.path.assign(14, 0);
   launch.data.events.path[5] = 3;
   launch.thread_path = {1, 1};

@@ -88,9 +88,8 @@ int show(const ProfileArguments& options) {
     std::string all = output::to_text(table());
     if (!options.blocks && options.rows.empty()) {
       all += !shaders.empty() && has_agreement ? "\n" + output::to_text(uniformity()) : "";
-      all += (!shaders.empty() || has_agreement) && has_paths
-                 ? "\n" + output::to_text(report::path_table(trace, paths))
-                 : "";
+      all += (!shaders.empty() || has_agreement) && has_paths ? "\n" + output::to_text(report::path_table(trace, paths))
+                                                              : "";
     }
     return all;
   };
@@ -152,9 +151,10 @@ int merge(const ProfileArguments& options) {
 void declare(CLI::App& command, ProfileArguments& options) {
   add_trace_file(command, options.path);
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
-  add_value(command, "--rows", options.rows, "NAME",
-            "Rows in place of those of shaders: branches, loads, uniformity (their sums), or paths (the shaders' calls)",
-            "Output")
+  add_value(
+      command, "--rows", options.rows, "NAME",
+      "Rows in place of those of shaders: branches, loads, uniformity (their sums), or paths (the shaders' calls)",
+      "Output")
       ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths"}))
       ->excludes("--blocks");
   options.format.add_to(command);

@@ -27,8 +27,8 @@ Table path_table(const trace::Profile& trace, const profile::PathProfile& paths)
     const auto calls = static_cast<double>(of.calls);
     const auto executed = static_cast<double>(of.executed);
     const bool called = of.calls != 0;
-    table.rows.push_back({std::uint64_t{of.shader}, std::string(to_string(shader.stage)), shader.name, of.calls, of.taken,
-                          called ? Cell{static_cast<double>(of.most_calls) / calls} : Cell{},
+    table.rows.push_back({std::uint64_t{of.shader}, std::string(to_string(shader.stage)), shader.name, of.calls,
+                          of.taken, called ? Cell{static_cast<double>(of.most_calls) / calls} : Cell{},
                           called ? Cell{of.least} : Cell{}, called ? Cell{executed / calls} : Cell{},
                           called ? Cell{of.most} : Cell{}, all > 0 ? Cell{executed / all} : Cell{}});
   }

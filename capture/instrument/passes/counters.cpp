@@ -51,12 +51,12 @@ struct Counters::Edits {
     std::size_t site = kNone, path = kNone;
   };
   struct OfBlock {
-    std::size_t at_start = kNone, at_end = kNone;  ///< sites
-    std::size_t branch = kNone;                    ///< site
+    std::size_t at_start = kNone, at_end = kNone;            ///< sites
+    std::size_t branch = kNone;                              ///< site
     std::size_t path_at_start = kNone, path_at_end = kNone;  ///< sites of paths
-    bool loads = false;                            ///< with a counter
-    std::vector<Split> splits;                     ///< of edges from here
-    Id code = 0;                                   ///< loop headers: the new block that their code moves to; 0: none
+    bool loads = false;                                      ///< with a counter
+    std::vector<Split> splits;                               ///< of edges from here
+    Id code = 0;  ///< loop headers: the new block that their code moves to; 0: none
   };
 
   /// `instructions`: by site, its place in the body, unless it is a block. `paths`: sites of paths.

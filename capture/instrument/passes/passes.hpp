@@ -191,8 +191,8 @@ class Counters {
                                                           CountedFunction& counted);
   [[nodiscard]] CounterSite branch_site(spirv::Place place) const;
   [[nodiscard]] CounterSite load_site(spirv::Place place, const Instruction& load);
-  [[nodiscard]] std::vector<Instruction> with_calls(std::size_t index, const Function& target, const spirv::ControlFlow& flow,
-                                                    const CountedFunction& counted,
+  [[nodiscard]] std::vector<Instruction> with_calls(std::size_t index, const Function& target,
+                                                    const spirv::ControlFlow& flow, const CountedFunction& counted,
                                                     const std::vector<std::size_t>& instructions,
                                                     std::span<const std::uint32_t> shaders);
   void count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,

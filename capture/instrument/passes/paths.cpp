@@ -49,10 +49,10 @@ Paths::Paths(Rewriter& rewriter, const Module& given) : rewriter_(rewriter), fun
     const auto flow = spirv::control_flow(given.functions[f], selectors, reason);
     if (flow) {
       const block_counts::EdgeSplits splits(*flow);
-      functions_[f].sites = block_counts::plan_counters(*flow, ends.blocks_of(given.functions[f], *flow),
-                                                        CounterSet::Minimal, [&](Node from, Node to) {
-                                                          return splits.can_count(from, to);
-                                                        }).sites;
+      functions_[f].sites =
+          block_counts::plan_counters(*flow, ends.blocks_of(given.functions[f], *flow), CounterSet::Minimal,
+                                      [&](Node from, Node to) { return splits.can_count(from, to); })
+              .sites;
     }
     for (const std::uint32_t s : shaders) {
       counters[s] += functions_[f].sites.size();
@@ -63,8 +63,8 @@ Paths::Paths(Rewriter& rewriter, const Module& given) : rewriter_(rewriter), fun
   }
   for (std::size_t s = 0; s < shaders_.size(); ++s) {
     if (shaders_[s].left_out.empty() && counters[s] > RR_MAX_PATH_COUNTERS) {
-      shaders_[s].left_out = std::to_string(counters[s]) + " counters are needed, more than " +
-                             std::to_string(RR_MAX_PATH_COUNTERS);
+      shaders_[s].left_out =
+          std::to_string(counters[s]) + " counters are needed, more than " + std::to_string(RR_MAX_PATH_COUNTERS);
     }
     if (shaders_[s].left_out.empty()) {
       rewriter.result.paths.shaders.push_back(analysis.shaders[s].id);
@@ -209,8 +209,8 @@ void Paths::record(std::vector<Instruction>& body, std::uint32_t shader, Id goes
   for (std::uint32_t k = 0; k < bytes; ++k) {
     Id word = counters[std::size_t{k} * kBytesOfWord];
     for (std::uint32_t b = 1; b < kBytesOfWord && k * kBytesOfWord + b < words; ++b) {
-      const Id shifted = operation(r, body, Op::OpShiftLeftLogical, type, counters[k * kBytesOfWord + b],
-                                   r.linker.constant(8 * b));
+      const Id shifted =
+          operation(r, body, Op::OpShiftLeftLogical, type, counters[k * kBytesOfWord + b], r.linker.constant(8 * b));
       word = operation(r, body, Op::OpBitwiseOr, type, word, shifted);
     }
     put(k, word);

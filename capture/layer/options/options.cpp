@@ -133,7 +133,8 @@ const std::vector<Option>& option_table() {
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
-       "counts in the shaders: blocks, branches, loads, paths (with commas between them), or all. blocks: executions of "
+       "counts in the shaders: blocks, branches, loads, paths (with commas between them), or all. blocks: executions "
+       "of "
        "each basic block; branches, loads: executions of each, and those in which all lanes agreed; paths: executions "
        "of each basic block in each call of a shader (default: no counts)"},
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",

@@ -47,7 +47,8 @@ void check_ids(const Column<std::uint32_t>& ids, const Paths& paths, const std::
                      fmt::format("at most {}, the number of paths", paths.size()));
     } else {
       faults.add_row(dataset, *row, "the path is of another shader, or what has it enters no shader",
-                     fmt::format("path {} of shader {}", id, paths.shader[id - 1]), "a path of the entered shader, or 0");
+                     fmt::format("path {} of shader {}", id, paths.shader[id - 1]),
+                     "a path of the entered shader, or 0");
     }
   }
 }
@@ -123,10 +124,9 @@ void check_paths(const Trace& trace, FaultList& faults) {
               [&](std::size_t row, std::uint16_t shader) {
                 return enters_shader(events.kind[row]) && events.shader[row] == shader;
               });
-    check_ids(launch.thread_path, paths, fmt::format("/launch/{}/threads/path", i), faults,
-              [&](std::size_t, std::uint16_t shader) {
-                return trace.shaders[shader].stage == ShaderStage::RayGeneration;
-              });
+    check_ids(
+        launch.thread_path, paths, fmt::format("/launch/{}/threads/path", i), faults,
+        [&](std::size_t, std::uint16_t shader) { return trace.shaders[shader].stage == ShaderStage::RayGeneration; });
     if (faults.list().empty()) {
       count(events.path);
       count(launch.thread_path);

@@ -23,7 +23,8 @@ using Words = std::vector<std::uint32_t>;
 inline constexpr std::uint32_t kWidth = 16;
 inline constexpr std::uint32_t kHeight = 4;
 inline constexpr std::size_t kMarks = 64;
-inline constexpr VkBufferUsageFlags kStorage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+inline constexpr VkBufferUsageFlags kStorage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
 
 enum Shader : std::size_t { kRayGeneration, kMiss, kClosestHit, kAnyHit, kIntersection, kShaders };
 
@@ -49,7 +50,8 @@ inline std::array<Words, kShaders> marked_shaders(bool optimised) {
   return result;
 }
 
-inline void launch_marked(const apps::Device& device, const std::array<Words, kShaders>& words, const apps::Buffer& marks) {
+inline void launch_marked(const apps::Device& device, const std::array<Words, kShaders>& words,
+                          const apps::Buffer& marks) {
   const ExecutionScene scene(device, false);
   apps::DescriptorSet descriptors(
       device, std::vector<apps::Binding>{apps::StructureBinding{scene.top()}, apps::StorageBinding{&marks}});
@@ -87,8 +89,8 @@ inline void launch_marked(const apps::Device& device, const std::array<Words, kS
 }
 
 /// By mark: the executions of the blocks that add to it.
-[[nodiscard]] inline std::map<std::uint32_t, std::uint64_t> marked_blocks(const Words& words,
-                                                     const std::map<std::uint32_t, std::vector<std::uint64_t>>& lanes) {
+[[nodiscard]] inline std::map<std::uint32_t, std::uint64_t> marked_blocks(
+    const Words& words, const std::map<std::uint32_t, std::vector<std::uint64_t>>& lanes) {
   const spirv::Module module = parsed(words);
   std::map<spirv::Id, std::uint32_t> constants;
   for (const auto& i : module.globals) {
