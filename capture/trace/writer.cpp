@@ -265,7 +265,7 @@ class Writer::Impl {
       misuse(fault, output_.path().string());
     }
     const IdBounds bounds = columns.tlas == kNone ? unknown_scene(bounds_) : bounds_;
-    require(columns.paths == 0 || launch_count_ == 0 || columns.paths == paths_, "launches of different paths");
+    require(columns.paths == 0 || paths_ == 0 || columns.paths == paths_, "launches of different paths");
     paths_ = std::max(paths_, columns.paths);
     guarded([&] { launch_.emplace(launches_.get(), launch_count_, size, columns, bounds, pipeline_, chunk_rows_); });
     ++launch_count_;
@@ -309,7 +309,7 @@ class Writer::Impl {
   }
   void add_paths(const Paths& paths) {
     require(!launch_ && !has_paths_, "paths inside a launch, or a second time");
-    require(launch_count_ == 0 || paths.size() == paths_, "not the announced number of paths");
+    require(paths_ == 0 || paths.size() == paths_, "not the announced number of paths");
     has_paths_ = true;
     FaultList faults(1, output_.path().string());
     check_path_table(paths, shader_count_, faults);
@@ -463,9 +463,9 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   Writer writer(path, trace.header, trace.shaders, trace.scene, options);
   for (const Launch& launch : trace.launches) {
     const Events& events = launch.data.events;
-    writer.begin_launch(
-        launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty(),
-                      !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas, trace.paths.size()});
+    writer.begin_launch(launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty(),
+                                      !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas,
+                                      launch.thread_path.empty() ? 0 : trace.paths.size()});
     writer.append(launch.data);
     writer.end_launch(
         launch.groups, launch.thread_warp, launch.thread_lane,

@@ -120,6 +120,11 @@ void check_paths(const Trace& trace, FaultList& faults) {
   for (std::size_t i = 0; i < trace.launches.size() && faults.list().empty(); ++i) {
     const Launch& launch = trace.launches[i];
     const Events& events = launch.data.events;
+    if (paths.size() == 0 && !launch.thread_path.empty()) {
+      faults.add(fmt::format("/launch/{}/threads/path", i), "the launch has paths, but there is no table of them", "",
+                 kPaths);
+      return;
+    }
     check_ids(events.path, paths, fmt::format("/launch/{}/events/path", i), faults,
               [&](std::size_t row, std::uint16_t shader) {
                 return enters_shader(events.kind[row]) && events.shader[row] == shader;

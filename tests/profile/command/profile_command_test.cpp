@@ -83,8 +83,8 @@ TEST_F(ProfileCommand, PathsOfCalls) {
                                           "mean_instructions,most_instructions,instructions_share\n"));
     EXPECT_THAT(printed(words), HasSubstr(",4,2,0.75,4,4.75,7,1\n"));
   }
-  const auto json = nlohmann::json::parse(printed({"profile", file, "--format", "json"}));
-  EXPECT_EQ(json.at("paths").at(0).at("mean_instructions"), 4.75);
+  const auto document = nlohmann::json::parse(printed({"profile", file, "--format", "json"}));
+  EXPECT_EQ(document.at("paths").at(0).at("mean_instructions"), 4.75);
   EXPECT_THAT(printed({"info", file}), HasSubstr("2 paths of calls (rayreplay profile)"));
   refused({"profile", file, "--blocks"}, 3, "no counts of basic blocks");
   trace.paths = {};
