@@ -1,6 +1,7 @@
 #include "capture/ingest/launch_index.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -76,7 +77,7 @@ class Indexer {
       }
     }
     if (chunk.words == copy->data()) {
-      chunk.words = result_.copies.emplace_back(scratch_).data();
+      chunk.words = result_.copies.emplace_back(scratch_.begin(), scratch_.begin() + size).data();
     }
     if (result_.chunks.size() >= kNone) {
       throw Error(ErrorKind::Resource, {"a launch has more groups than can be numbered", "", "", "",

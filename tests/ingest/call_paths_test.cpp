@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
         PathDamage{"FunctionTwice", [](SpoolContents& s) { s.paths[4].functions.push_back(s.paths[4].functions[0]); },
                    "function 0 is out of order"},
         PathDamage{"NoSites", [](SpoolContents& s) { s.paths[4].functions[0].sites.clear(); }, "would have 0 counters"},
-        PathDamage{"ManySites", [](SpoolContents& s) { s.paths[4].functions[0].sites.resize(65); }, "65 counters"},
+        PathDamage{"ManySites", [](SpoolContents& s) { s.paths[4].functions[0].sites.resize(121); }, "121 counters"},
         PathDamage{"SiteTwice", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 0; },
                    "has a counter already"},
         PathDamage{"NoBlock", [](SpoolContents& s) { s.paths[4].functions[0].sites[1].to = 77; }, "does not have"}),

@@ -66,18 +66,18 @@ TEST(Paths, CountTheArcsOutsideATree) {
 }
 
 TEST(Paths, OfShadersWithTooManyCountersAreNotRecorded) {
-  const instrument::Result most = instrument::instrument(branches(63), with_paths());
+  const instrument::Result most = instrument::instrument(branches(119), with_paths());
   EXPECT_THAT(most.paths.shaders, ElementsAre(7));
   EXPECT_THAT(most.notes, IsEmpty());
   EXPECT_EQ(test::validate(most.spirv, "vulkan1.2"), "");
-  const instrument::Result beyond = instrument::instrument(branches(64), with_paths());
+  const instrument::Result beyond = instrument::instrument(branches(120), with_paths());
   EXPECT_THAT(beyond.paths.shaders, IsEmpty());
   EXPECT_THAT(beyond.paths.functions, IsEmpty());
   EXPECT_THAT(beyond.notes,
-              ElementsAre(HasSubstr("no paths of entry point main: 65 counters are needed, more than 64")));
+              ElementsAre(HasSubstr("no paths of entry point main: 121 counters are needed, more than 120")));
   instrument::Options without = with_paths();
   without.record_paths = false;
-  EXPECT_EQ(beyond.spirv, instrument::instrument(branches(64), without).spirv);
+  EXPECT_EQ(beyond.spirv, instrument::instrument(branches(120), without).spirv);
 }
 
 TEST(Paths, NeedRecords) {

@@ -44,8 +44,8 @@
 #define RR_WIDE 0x20u
 #define RR_PARTIAL 0x40u
 #define RR_HEADER_WORDS 4
-#define RR_MAX_PATH_COUNTERS 64
-#define RR_MAX_FIELDS 65
+#define RR_MAX_PATH_COUNTERS 120
+#define RR_MAX_FIELDS 121
 #define RR_NO_RAY 0xFFFFFFu
 
 // The control block, in bytes from its address; each part in cache lines of its own.

@@ -80,8 +80,8 @@ TEST_F(ProfileCommand, PathsOfCalls) {
   for (const auto& words : {std::vector<std::string>{"profile", file, "--format", "csv"},
                             std::vector<std::string>{"profile", file, "--rows", "paths", "--format", "csv"}}) {
     EXPECT_THAT(printed(words), HasSubstr("shader,stage,name,calls,paths,most_taken_share,least_instructions,"
-                                          "mean_instructions,most_instructions,instructions_share\n"));
-    EXPECT_THAT(printed(words), HasSubstr(",4,2,0.75,4,4.75,7,1\n"));
+                                          "mean_instructions,most_instructions,instructions_share\r\n"));
+    EXPECT_THAT(printed(words), HasSubstr(",4,2,0.75,4,4.75,7,1\r\n"));
   }
   const auto document = nlohmann::json::parse(printed({"profile", file, "--format", "json"}));
   EXPECT_EQ(document.at("paths").at(0).at("mean_instructions"), 4.75);
