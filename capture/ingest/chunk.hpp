@@ -10,13 +10,18 @@
 
 namespace rayreplay::ingest {
 
-/// Fields of each recorded lane, by kind.
-inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
+/// Fields of each recorded lane, by kind; chunks of paths say how many they have.
+inline constexpr std::array<std::uint8_t, RR_PATH_BYTES> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
 inline constexpr std::uint32_t kGreatestHeader = 7;
 inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FIELDS;
 
 [[nodiscard]] constexpr std::uint8_t bit_of(trace::ShaderStage stage) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(stage));
+}
+
+/// Whether a record holds a path.
+[[nodiscard]] constexpr bool is_path(std::uint32_t kind) {
+  return kind == RR_PATH_BYTES || kind == RR_PATH;
 }
 
 /// Stages whose shaders append records of this kind.
@@ -43,6 +48,9 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
       return bit_of(ShaderStage::ClosestHit);
     case RR_CALLABLE:
       return bit_of(ShaderStage::Callable);
+    case RR_PATH_BYTES:
+    case RR_PATH:
+      return (1U << trace::kShaderStages) - 1;
     default:
       return 0;
   }
@@ -50,7 +58,7 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
 
 /// Whether the trace has an event for records of this kind, and so a co-execution group.
 [[nodiscard]] constexpr bool makes_event(std::uint32_t kind) {
-  return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE;
+  return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE && !is_path(kind);
 }
 
 /// A chunk's header. `words` points at the chunk; only the header has been read.
@@ -70,8 +78,19 @@ struct Chunk {
   [[nodiscard]] float real(std::uint32_t k, std::uint32_t rank) const {
     return std::bit_cast<float>(field(k, rank));
   }
+  /// Of each recorded lane.
+  [[nodiscard]] std::uint32_t fields() const {
+    return is_path(kind) ? 1U + path_words() : kFields[kind];
+  }
   [[nodiscard]] std::uint32_t size() const {
-    return header + lanes * kFields[kind];
+    return header + lanes * fields();
+  }
+  /// Paths: words behind the thread, and whether a later record of the call may replace this one.
+  [[nodiscard]] std::uint32_t path_words() const {
+    return site & 0x7FU;
+  }
+  [[nodiscard]] bool goes_on() const {
+    return (site & 0x80U) != 0;
   }
   [[nodiscard]] std::uint16_t sm() const {
     return static_cast<std::uint16_t>(words[2] & 0xFFFU);

@@ -47,6 +47,9 @@ DeviceIngest::DeviceIngest(const SpoolContents& contents, const spool::SpoolRead
   header_ = make_header(contents, device);
   make_shaders();
   counts_ = read_shader_counts(contents, device, count_remarks_);
+  if (!contents.paths.empty()) {
+    paths_.emplace(contents, count_remarks_);
+  }
   make_plans();
 }
 
@@ -125,6 +128,11 @@ LaunchIndex DeviceIngest::index(Plan& plan) {
   if (!plan.indexed) {
     plan.indexed = true;
     remark(plan, index);
+    for (const std::uint32_t* words : index.chunks) {
+      if (const Chunk chunk = parse_header(words); paths_ && is_path(chunk.kind)) {
+        paths_->add(chunk);
+      }
+    }
   }
   if (header_.warp_size == 0) {
     index.groups = {};
@@ -205,9 +213,18 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
   part.shader_table = plan.shader_table;
   part.groups = std::move(index.groups);
   if (writer != nullptr) {
-    writer->begin_launch(plan.summary.size,
-                         {index.has_geometry, index.has_ray_names, has_groups, true, index.has_hints, plan.tlas});
+    writer->begin_launch(plan.summary.size, {index.has_geometry, index.has_ray_names, has_groups, true, index.has_hints,
+                                             plan.tlas, path_table_.size()});
   }
+  const bool has_paths = path_table_.size() != 0;
+  trace::Column<std::uint32_t> thread_path;
+  const auto count_calls = [&](const trace::Column<std::uint32_t>& ids) {
+    for (const std::uint32_t id : ids) {
+      if (id != 0) {
+        ++path_table_.calls[id - 1];
+      }
+    }
+  };
   LaunchSummary& summary = plan.summary;
   summary.rays = summary.events = 0;
   summary.by_kind = {};
@@ -242,6 +259,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
         }
         if (writer != nullptr) {
           writer->append(part.data);
+          count_calls(part.data.events.path);
         }
         if (++batches % kBatchesARelease == 0) {
           reader_.forget_pages();
@@ -249,7 +267,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
         report_advance(options_.progress, part.data.events.size());
         return true;
       },
-      options_.limits);
+      options_.limits, has_paths ? PathColumn{&*paths_, &thread_path} : PathColumn{});
   if (!sound) {
     return false;
   }
@@ -260,8 +278,10 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
     return false;
   }
   if (writer != nullptr) {
-    writer->end_launch(part.groups, index.thread_warp, index.thread_lane,
-                       {summary.frame, summary.duration_ns, summary.dropped_events, plan.shader_table});
+    count_calls(thread_path);
+    writer->end_launch(
+        part.groups, index.thread_warp, index.thread_lane,
+        {summary.frame, summary.duration_ns, summary.dropped_events, plan.shader_table, std::move(thread_path)});
   }
   return true;
 }
@@ -310,6 +330,7 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
     summary.path.clear();
     return true;
   }
+  path_table_.calls.assign(path_table_.size(), 0);
   trace::Writer writer(path, header_, shaders_, scene_.scene(), {.overwrite = options_.overwrite});
   for (Plan& plan : plans_) {
     if (plan.left_out.empty() && !process(plan, &writer)) {
@@ -324,6 +345,9 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
   }
   if (counts_.loads.size() != 0) {
     writer.add_load_counts(counts_.loads);
+  }
+  if (path_table_.size() != 0) {
+    writer.add_paths(path_table_);
   }
   summary.hash = writer.finish();
   return true;
@@ -341,6 +365,10 @@ TraceSummary DeviceIngest::run(const std::filesystem::path& path) {
         kept_ = std::move(found);
       }
     }
+  }
+  if (paths_) {
+    paths_->finish();
+    path_table_ = paths_->paths();
   }
   report_start(options_.progress, "ingesting", 0);
   if (!write(path, summary)) {

@@ -20,8 +20,17 @@ struct Range {
 
 class LaunchDecoder {
  public:
-  LaunchDecoder(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take, DecodeLimits limits)
-      : index_(index), take_(take), limits_(limits), threads_(static_cast<std::uint32_t>(index.records.size())) {}
+  LaunchDecoder(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take, DecodeLimits limits,
+                PathColumn paths)
+      : index_(index),
+        take_(take),
+        limits_(limits),
+        paths_(paths),
+        threads_(static_cast<std::uint32_t>(index.records.size())) {
+    if (paths_.paths != nullptr) {
+      paths_.of_threads->assign(threads_, 0);
+    }
+  }
 
   std::uint64_t run() {
     for (std::uint32_t first = 0; first < threads_ && !stopped_;) {
@@ -80,11 +89,13 @@ class LaunchDecoder {
     std::vector<trace::ThreadData> parts(blocks);
     std::vector<std::uint64_t> rayless(blocks);
     tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t b) {
-      ThreadDecoder decoder(index_, parts[b]);
+      ThreadDecoder decoder(index_, paths_.paths, parts[b]);
+      std::uint32_t unused = 0;
       for (std::uint32_t thread = bounds[b]; thread < bounds[b + 1]; ++thread) {
         const std::uint64_t from = range_.offset[thread - range_.first];
         const std::uint64_t to = range_.offset[thread - range_.first + 1];
-        decoder.decode(std::span(range_.references).subspan(from, to - from));
+        decoder.decode(std::span(range_.references).subspan(from, to - from),
+                       paths_.paths != nullptr ? (*paths_.of_threads)[thread] : unused);
       }
       rayless[b] = decoder.rayless();
     });
@@ -150,6 +161,7 @@ class LaunchDecoder {
   const LaunchIndex& index_;
   const std::function<bool(trace::ThreadData&)>& take_;
   DecodeLimits limits_;
+  PathColumn paths_;
   std::uint32_t threads_;
   Range range_;
   bool stopped_ = false;
@@ -159,8 +171,8 @@ class LaunchDecoder {
 }  // namespace
 
 std::uint64_t decode_launch(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take,
-                            DecodeLimits limits) {
-  return LaunchDecoder(index, take, limits).run();
+                            DecodeLimits limits, PathColumn paths) {
+  return LaunchDecoder(index, take, limits, paths).run();
 }
 
 }  // namespace rayreplay::ingest

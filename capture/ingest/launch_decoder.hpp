@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "capture/ingest/call_paths.hpp"
 #include "capture/ingest/launch_index.hpp"
 
 namespace rayreplay::ingest {
@@ -21,9 +22,15 @@ struct DecodeLimits {
   std::uint64_t records_a_batch = kRecordsABatch;
 };
 
+/// With paths: their table (null: none), and where the path of each thread's start goes.
+struct PathColumn {
+  const CallPaths* paths = nullptr;
+  trace::Column<std::uint32_t>* of_threads = nullptr;
+};
+
 /// Returns the number of ClosestHit and Miss records that belong to no ray and were left out. `take` returns false to
 /// stop.
 std::uint64_t decode_launch(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take,
-                            DecodeLimits limits = {});
+                            DecodeLimits limits = {}, PathColumn paths = {});
 
 }  // namespace rayreplay::ingest

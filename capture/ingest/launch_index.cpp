@@ -1,6 +1,7 @@
 #include "capture/ingest/launch_index.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -76,7 +77,7 @@ class Indexer {
       }
     }
     if (chunk.words == copy->data()) {
-      chunk.words = result_.copies.emplace_back(scratch_).data();
+      chunk.words = result_.copies.emplace_back(scratch_.begin(), scratch_.begin() + size).data();
     }
     if (result_.chunks.size() >= kNone) {
       throw Error(ErrorKind::Resource, {"a launch has more groups than can be numbered", "", "", "",
@@ -90,6 +91,9 @@ class Indexer {
   [[nodiscard]] std::string header_fault(const Chunk& chunk) const {
     if (chunk.kind >= RR_KINDS || (chunk.words[0] & 0x80U) != 0) {
       return "a chunk is of no kind that there is";
+    }
+    if (chunk.fields() > RR_MAX_FIELDS) {
+      return "a chunk's path has more counters than there are";
     }
     if (chunk.shader >= stages_.size() || stages_[chunk.shader] == kUnknownStage) {
       return fmt::format("a chunk names shader {}, which the spool does not hold", chunk.shader);

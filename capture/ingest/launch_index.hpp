@@ -16,7 +16,6 @@
 // as long as neighbours in the buffer are less than 2.1 s apart.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -34,7 +33,7 @@ struct LaunchIndex {
   trace::LaunchSize size;
   std::vector<const std::uint32_t*> chunks;   ///< in buffer order
   std::vector<std::uint32_t> group_of_chunk;  ///< kNone: no event, no group
-  std::deque<std::array<std::uint32_t, kGreatestChunk>> copies;
+  std::deque<std::vector<std::uint32_t>> copies;
   std::vector<std::uint32_t> records;  ///< by thread
   std::uint64_t total_records = 0;
 

@@ -11,7 +11,7 @@
 
 #include "base/count_text.hpp"
 #include "capture/block_counts/derived_counts.hpp"
-#include "capture/block_counts/invocation_ends.hpp"
+#include "capture/ingest/counted_module.hpp"
 
 namespace rayreplay::ingest {
 namespace {
@@ -23,15 +23,6 @@ constexpr std::uint64_t kMostLanes = 64;
 
 /// Bits of a site's cells.
 constexpr unsigned kLanes = 1, kGroups = 2, kUniform = 4, kUniformAddress = 8;
-
-/// A module with the analyses of its functions.
-struct CountedModule {
-  explicit CountedModule(spirv::Module parsed) : module(std::move(parsed)), selectors(module), ends(module) {}
-
-  spirv::Module module;
-  spirv::WideSelectors selectors;
-  block_counts::InvocationEnds ends;
-};
 
 struct Sums {
   std::vector<std::uint64_t> cells;

@@ -37,6 +37,8 @@ class Contents {
         return take<spool::Counters>(block, [&](auto& x) { result_.counters[x.module] = std::move(x); });
       case spool::BlockType::Counts:
         return take<spool::Counts>(block, [&](auto& x) { result_.counts.push_back(std::move(x)); });
+      case spool::BlockType::Paths:
+        return take<spool::Paths>(block, [&](auto& x) { result_.paths[x.module] = std::move(x); });
     }
   }
   SpoolContents finish() {

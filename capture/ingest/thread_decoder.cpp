@@ -5,7 +5,7 @@ namespace rayreplay::ingest {
 using trace::EventKind;
 using trace::kNone;
 
-void ThreadDecoder::decode(std::span<const RecordReference> records) {
+void ThreadDecoder::decode(std::span<const RecordReference> records, std::uint32_t& thread_path) {
   if (data_.ray_offset.empty()) {
     data_.ray_offset.push_back(0);
     data_.event_offset.push_back(0);
@@ -16,15 +16,51 @@ void ThreadDecoder::decode(std::span<const RecordReference> records) {
   report_open_ = false;
   executing_ = kNone;
   execute_without_ray_ = false;
+  for (const std::uint16_t shader : opened_) {
+    open_paths_[shader].clear();
+  }
+  opened_.clear();
   for (const RecordReference& reference : records) {
     const std::uint64_t chunk = reference.chunk();
-    take({parse_header(index_.chunks[chunk]), reference.rank(), index_.group_of_chunk[chunk]});
+    take({parse_header(index_.chunks[chunk]), reference.rank(), index_.group_of_chunk[chunk]}, thread_path);
   }
   data_.ray_offset.push_back(data_.rays.size());
   data_.event_offset.push_back(data_.events.size());
 }
 
-void ThreadDecoder::take(const Record& record) {
+void ThreadDecoder::open_path(std::uint16_t shader, std::size_t event) {
+  if (paths_ == nullptr || !paths_->has(shader)) {
+    return;
+  }
+  if (open_paths_.size() <= shader) {
+    open_paths_.resize(shader + std::size_t{1});
+  }
+  if (open_paths_[shader].empty()) {
+    opened_.push_back(shader);
+  }
+  open_paths_[shader].push_back(event);
+}
+
+void ThreadDecoder::set_path(const Record& record, std::uint32_t& thread_path) {
+  const Chunk& chunk = record.chunk;
+  if (chunk.shader >= open_paths_.size() || open_paths_[chunk.shader].empty()) {
+    return;  // its entry is lost
+  }
+  std::vector<std::size_t>& open = open_paths_[chunk.shader];
+  const std::size_t event = open.back();
+  if (event != kNoEvent) {
+    const std::uint32_t path = paths_->path_of(chunk, record.rank, scratch_);
+    (event == kStart ? thread_path : data_.events.path[event]) = path;
+  }
+  if (!chunk.goes_on()) {
+    open.pop_back();
+  }
+}
+
+void ThreadDecoder::take(const Record& record, std::uint32_t& thread_path) {
+  if (is_path(record.chunk.kind)) {
+    return set_path(record, thread_path);
+  }
   // An EXECUTE refers to the next record.
   const std::uint32_t executed = executing_;
   const bool without_ray = execute_without_ray_;
@@ -35,7 +71,7 @@ void ThreadDecoder::take(const Record& record) {
   switch (chunk.kind) {
     case RR_RAY_GENERATION:
       enter_call(0, chunk.shader);
-      return;
+      return open_path(chunk.shader, kStart);
     case RR_TRACE:
       return begin(record);
     case RR_INTERSECTION:
@@ -61,7 +97,7 @@ void ThreadDecoder::take(const Record& record) {
     case RR_CLOSEST_HIT:
       if (without_ray) {
         ++rayless_;
-        return;
+        return open_path(chunk.shader, kNoEvent);
       }
       return end_ray(record, chunk.kind == RR_MISS ? EventKind::Miss : EventKind::ClosestHit,
                      executed == kNone ? current : executed);
@@ -153,6 +189,12 @@ void ThreadDecoder::event(const Record& record, EventKind kind, std::uint32_t ra
     events.ray.push_back(ray);
   }
   events.group.push_back(record.group);
+  if (paths_ != nullptr) {
+    events.path.push_back(0);
+    if (trace::enters_shader(kind)) {
+      open_path(record.chunk.shader, events.size() - 1);
+    }
+  }
 }
 
 Object ThreadDecoder::object_of(const Record& record) {

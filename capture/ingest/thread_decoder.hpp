@@ -10,6 +10,9 @@
 //   CALLABLE                 belongs to no ray where rays are named, else by position
 //   REORDER                  Reorder, with hint and bits for the ray it names
 //   RAY_GENERATION, EXECUTE, REPORT_REJECTED: no event
+//   PATH, PATH_BYTES         the path of the entry of this shader that is open and was made last, which it closes
+//   unless
+//                            the call goes on. Every call of a shader with paths has a last one, so calls nest.
 // EXECUTE and REORDER count rays within a shader call, and calls are inferred from the records: a CLOSEST_HIT or MISS
 // is called by the shader call that began its ray; a trace call, reorder or execute of shader S is made by the
 // innermost open call of S, which ends the calls inside it. A closest-hit shader that recurses into itself and
@@ -21,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/ingest/call_paths.hpp"
 #include "capture/ingest/chunk.hpp"
 #include "capture/ingest/launch_index.hpp"
 
@@ -50,9 +54,12 @@ struct Object {
 
 class ThreadDecoder {
  public:
-  ThreadDecoder(const LaunchIndex& index, trace::ThreadData& data) : index_(index), data_(data) {}
+  /// `paths`: null without paths.
+  ThreadDecoder(const LaunchIndex& index, const CallPaths* paths, trace::ThreadData& data)
+      : index_(index), paths_(paths), data_(data) {}
 
-  void decode(std::span<const RecordReference> records);
+  /// `thread_path`: gets the path of the thread's ray-generation call.
+  void decode(std::span<const RecordReference> records, std::uint32_t& thread_path);
   [[nodiscard]] std::uint64_t rayless() const {
     return rayless_;
   }
@@ -69,11 +76,14 @@ class ThreadDecoder {
     std::vector<std::uint32_t> rays;
   };
 
-  void take(const Record& record);
+  void take(const Record& record, std::uint32_t& thread_path);
   void begin(const Record& record);
   void end_ray(const Record& record, trace::EventKind kind, std::uint32_t executed);
   void report(const Record& record);
   void reorder(const Record& record);
+  /// An entry of a shader: of the event made last, of the thread (kStart) or of no event (kNoEvent).
+  void open_path(std::uint16_t shader, std::size_t event);
+  void set_path(const Record& record, std::uint32_t& thread_path);
   void event(const Record& record, trace::EventKind kind, std::uint32_t ray, const Object& object = {},
              std::uint8_t hit_kind = 0);
   [[nodiscard]] static Object object_of(const Record& record);
@@ -81,7 +91,10 @@ class ThreadDecoder {
   Call& call_of(std::uint16_t shader);
   [[nodiscard]] std::uint32_t ray_named(std::uint16_t shader, std::uint32_t number);
 
+  static constexpr std::size_t kStart = ~std::size_t{0}, kNoEvent = kStart - 1;
+
   const LaunchIndex& index_;
+  const CallPaths* paths_;
   trace::ThreadData& data_;
   std::uint64_t rayless_ = 0;
 
@@ -94,6 +107,9 @@ class ThreadDecoder {
   bool report_open_ = false;
   std::uint32_t executing_ = trace::kNone;  ///< the ray of the EXECUTE right before, kNone: none
   bool execute_without_ray_ = false;
+  std::vector<std::vector<std::size_t>> open_paths_;  ///< by shader: events of its open entries
+  std::vector<std::uint16_t> opened_;                 ///< shaders that may have open entries
+  std::vector<std::uint32_t> scratch_;
 };
 
 }  // namespace rayreplay::ingest

@@ -72,15 +72,19 @@ std::string unsupported(const Module& module, std::size_t shaders, const Options
 }
 
 bool counts(const Options& options) {
-  return options.count_blocks || options.count_branches || options.count_loads;
+  return options.count_blocks || options.count_branches || options.count_loads ||
+         (options.record_paths && options.record);
 }
 
 /// Visits the code of ray-tracing shaders.
 class Walk {
  public:
   Walk(Rewriter& rewriter, const Module& given) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
+    if (rewriter.options.record_paths && rewriter.options.record) {
+      paths_.emplace(rewriter, given);
+    }
     if (counts(rewriter.options)) {
-      counters_.emplace(rewriter, given);
+      counters_.emplace(rewriter, given, paths_ ? &*paths_ : nullptr);
     }
     if (rewriter.options.swizzle) {
       replaced_.replace(rewriter, spv::BuiltIn::LaunchIdKHR);
@@ -130,7 +134,10 @@ class Walk {
     if (counters_) {
       counters_->finish();
     }
-    return wrap_entry_points(rewriter_, replaced_);
+    if (paths_) {
+      paths_->finish();
+    }
+    return wrap_entry_points(rewriter_, replaced_, paths_ ? &*paths_ : nullptr);
   }
 
   /// The constant with the address of the counters; 0: none.
@@ -161,6 +168,9 @@ class Walk {
     }
     hit_objects_.before(place, instruction, flags);
     record_before(place, instruction);
+    if (paths_) {
+      paths_->before(place, instruction);
+    }
     place.out.push_back(instruction);
     record_after(place, instruction);
     hit_objects_.after(place, instruction);
@@ -171,6 +181,7 @@ class Walk {
   TraceSites sites_;
   HitObjects hit_objects_;
   ReplacedBuiltins replaced_;
+  std::optional<Paths> paths_;
   std::optional<Counters> counters_;
 };
 
@@ -270,7 +281,7 @@ bool uses_ray_queries(std::span<const std::uint32_t> spirv) {
 std::vector<std::uint32_t> recording_any_hit(const Options& options) {
   Options recording = options;
   recording.count_blocks.reset();  // it is none of the application's
-  recording.count_branches = recording.count_loads = false;
+  recording.count_branches = recording.count_loads = recording.record_paths = false;
   Result result = instrument(empty_any_hit(), recording);
   if (result.status == Status::Instrumented) {
     return std::move(result.spirv);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "capture/instrument/counter_layout.hpp"
+#include "capture/instrument/path_layout.hpp"
 
 namespace rayreplay::instrument {
 
@@ -63,6 +64,8 @@ struct Options {
   /// Instructions whose operands are proven to be the same in the whole launch are not compared, and counted only where
   /// their block's counter does not count them.
   bool trust_analysis = true;
+  /// With `record`: shader calls record their paths (path_layout.hpp).
+  bool record_paths = false;
   /// With `sm`: copies of the counters, a power of two. An SM counts in the copy of its number's low bits, so that few
   /// SMs wait for each other's additions.
   std::uint32_t counter_copies = 1;
@@ -92,6 +95,7 @@ struct Result {
   std::vector<EntryPoint> entry_points;
   std::vector<TraceSite> sites;
   CounterLayout counters;  ///< count_…
+  PathLayout paths;        ///< record_paths
 };
 
 [[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);

@@ -194,6 +194,11 @@ Id Linker::type_float() {
   return global(Instruction(Op::OpTypeFloat, {fresh(), 32}));
 }
 
+Id Linker::type_array(Id element, std::uint32_t length) {
+  const Id size = constant(length);
+  return global(Instruction(Op::OpTypeArray, {fresh(), element, size}));
+}
+
 Id Linker::type_uvec(std::uint32_t components) {
   const Id component = type_uint();
   return global(Instruction(Op::OpTypeVector, {fresh(), component, components}));

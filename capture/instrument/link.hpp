@@ -56,6 +56,8 @@ class Linker {
   [[nodiscard]] Id type_float();
   [[nodiscard]] Id type_uvec(std::uint32_t components);
   [[nodiscard]] Id type_vec(std::uint32_t components);
+  /// A type of its own.
+  [[nodiscard]] Id type_array(Id element, std::uint32_t length);
   [[nodiscard]] Id type_pointer(spv::StorageClass storage, Id type);
   [[nodiscard]] Id type_function(Id result, std::span<const Id> parameters);
   [[nodiscard]] Id constant(std::uint32_t value);

@@ -91,7 +91,12 @@ Id Rewriter::call(std::vector<Instruction>& out, Id type, Id function, std::span
 
 void Rewriter::probe(std::vector<Instruction>& out, const char* name, std::span<const std::uint32_t> shaders,
                      std::span<const Id> more) {
-  const Id function = linker.function(events_library(clock_), name);
+  (void)probe(out, linker.type_void(), name, shaders, more);
+}
+
+Id Rewriter::probe(std::vector<Instruction>& out, Id type, const char* name, std::span<const std::uint32_t> shaders,
+                   std::span<const Id> more) {
+  const Id function = event_function(name);
   std::vector<Id> arguments;
   arguments.reserve(kCommonArguments + more.size());
   arguments.push_back(shader_id(out, shaders));
@@ -100,7 +105,7 @@ void Rewriter::probe(std::vector<Instruction>& out, const char* name, std::span<
   arguments.push_back(options.sm ? builtin(out, BuiltIn::SMIDNV, shaders) : linker.constant(0));
   arguments.push_back(options.sm ? builtin(out, BuiltIn::WarpIDNV, shaders) : linker.constant(0));
   arguments.insert(arguments.end(), more.begin(), more.end());
-  (void)call(out, linker.type_void(), function, arguments);
+  return call(out, type, function, arguments);
 }
 
 Id Rewriter::shader_id(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders) {
@@ -111,6 +116,10 @@ Id Rewriter::shader_id(std::vector<Instruction>& out, std::span<const std::uint3
     shader_variable_ = private_uint();
   }
   return load(out, linker.type_uint(), shader_variable_);
+}
+
+Id Rewriter::event_function(const char* name) {
+  return linker.function(events_library(clock_), name);
 }
 
 Id Rewriter::lookup(const char* name) {

@@ -41,6 +41,11 @@ class Rewriter {
   /// A call to a probe of events.comp with the common arguments and then `more`.
   void probe(std::vector<Instruction>& out, const char* name, std::span<const std::uint32_t> shaders,
              std::span<const Id> more);
+  /// The same for a probe with a result of type `type`.
+  [[nodiscard]] Id probe(std::vector<Instruction>& out, Id type, const char* name,
+                         std::span<const std::uint32_t> shaders, std::span<const Id> more);
+  /// A function of events.comp.
+  [[nodiscard]] Id event_function(const char* name);
   /// A function of lookups.comp.
   [[nodiscard]] Id lookup(const char* name);
 

@@ -72,10 +72,9 @@ class ShaderCode {
   std::map<std::uint32_t, std::optional<spirv::ControlFlow>> flows_;
 };
 
-[[noreturn]] void fail(const std::string& file, std::size_t row, const char* column, const std::string& what,
+[[noreturn]] void fail(const std::string& group, std::size_t row, const char* column, const std::string& what,
                        const std::string& found, const std::string& expected) {
-  throw Error(ErrorKind::Input,
-              {what, fmt::format("{}:/profile/blocks/{}[{}]", file, column, row), found, expected, kFix});
+  throw Error(ErrorKind::Input, {what, fmt::format("{}/{}[{}]", group, column, row), found, expected, kFix});
 }
 
 /// Entries, unused blocks and efficiency, from the blocks.
@@ -110,6 +109,7 @@ void summarise(ShaderProfile& shader, std::optional<std::uint32_t> entry, std::u
 
 std::vector<ShaderProfile> shader_profiles(const CountedShaders& counted, const std::string& file) {
   const trace::BlockCounts& counts = counted.counts;
+  const std::string group = file + ":" + counted.group;
   std::vector<ShaderProfile> result;
   std::map<std::uint16_t, std::unique_ptr<ShaderCode>> codes;
   for (std::size_t row = 0; row < counts.size(); ++row) {
@@ -119,7 +119,7 @@ std::vector<ShaderProfile> shader_profiles(const CountedShaders& counted, const 
       std::string reason;
       auto module = spirv::parse(counted.shaders[shader].spirv, reason);
       if (!module) {
-        fail(file, row, "shader", "the shader of a counted block is no SPIR-V module", reason,
+        fail(group, row, "shader", "the shader of a counted block is no SPIR-V module", reason,
              "its module in /shaders");
       }
       code = std::make_unique<ShaderCode>(std::move(*module));
@@ -127,12 +127,12 @@ std::vector<ShaderProfile> shader_profiles(const CountedShaders& counted, const 
     const std::uint32_t function = counts.function[row];
     const spirv::ControlFlow* flow = code->flow(function);
     if (flow == nullptr) {
-      fail(file, row, "function", "the shader's module has no such function", std::to_string(function),
+      fail(group, row, "function", "the shader's module has no such function", std::to_string(function),
            fmt::format("less than {}, the number of functions", code->module().functions.size()));
     }
     const std::uint32_t block = counts.block[row];
     if (block >= flow->blocks.size()) {
-      fail(file, row, "block", "the function has no such block", std::to_string(block),
+      fail(group, row, "block", "the function has no such block", std::to_string(block),
            fmt::format("less than {}, the number of blocks", flow->blocks.size()));
     }
     if (result.empty() || result.back().pipeline != counts.pipeline[row] || result.back().shader != shader) {

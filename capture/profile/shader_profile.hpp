@@ -54,6 +54,7 @@ struct CountedShaders {
   std::span<const trace::Shader> shaders;
   const trace::BlockCounts& counts;
   std::uint32_t warp_size = 0;
+  const char* group = "/profile/blocks";  ///< of the file, for messages
 };
 /// `file` stands for the trace in messages.
 [[nodiscard]] std::vector<ShaderProfile> shader_profiles(const CountedShaders& counted, const std::string& file);

@@ -6,8 +6,8 @@
 // padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
 //
 // Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
-// names it; a launch's Events and Counts follow its Launch, a module's Counters its Shaders. Seen anywhere behind
-// Process. End last, if the application ended by itself.
+// names it; a launch's Events and Counts follow its Launch, a module's Counters and Paths its Shaders. Seen anywhere
+// behind Process. End last, if the application ended by itself.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace rayreplay::spool {
 
 inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 inline constexpr std::uint32_t kNullReference = 0xFFFF'FFFEU;
@@ -36,8 +36,9 @@ enum class BlockType : std::uint32_t {
   Seen,
   Counters,
   Counts,
+  Paths,
 };
-inline constexpr BlockType kLastBlockType = BlockType::Counts;
+inline constexpr BlockType kLastBlockType = BlockType::Paths;
 
 struct BlockHeader {
   std::uint32_t magic = kBlockMagic;
@@ -232,6 +233,25 @@ struct Counts {
   std::uint32_t device = 0, launch = 0, pipeline = kNone;
   std::uint16_t module = 0;
   std::vector<std::uint64_t> cells;
+};
+
+/// A counted place of a path: the executions of block `to`; with `from` not kNone those of the edge between them.
+struct PathSite {
+  std::uint32_t from = kNone, to = 0;
+};
+
+struct PathFunction {
+  std::uint32_t function = 0;          ///< in the module
+  std::vector<std::uint16_t> shaders;  ///< that reach it, ascending
+  std::vector<PathSite> sites;
+};
+
+/// What the records of paths (probes/record.h) count, for the shaders of a module: for each the sites of the functions
+/// that it reaches, end to end.
+struct Paths {
+  std::uint16_t module = 0;            ///< its first shader
+  std::vector<std::uint16_t> shaders;  ///< that record paths
+  std::vector<PathFunction> functions;
 };
 
 }  // namespace rayreplay::spool

@@ -138,6 +138,22 @@ void visit_fields(V& v, T& x) {
   v(x.device), v(x.launch), v(x.pipeline), v(x.module), v(x.cells);
 }
 
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, PathSite>
+void visit_fields(V& v, T& x) {
+  v(x.from), v(x.to);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, PathFunction>
+void visit_fields(V& v, T& x) {
+  v(x.function), v(x.shaders), v(x.sites);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Paths>
+void visit_fields(V& v, T& x) {
+  v(x.module), v(x.shaders), v(x.functions);
+}
+
 /// The block type of a struct: block_type_of<Process> is BlockType::Process.
 template <class T>
 inline constexpr BlockType block_type_of = BlockType{};
@@ -165,6 +181,8 @@ template <>
 inline constexpr BlockType block_type_of<Counters> = BlockType::Counters;
 template <>
 inline constexpr BlockType block_type_of<Counts> = BlockType::Counts;
+template <>
+inline constexpr BlockType block_type_of<Paths> = BlockType::Paths;
 
 /// Bytes of an Events payload before its words: launch, first_word, count.
 inline constexpr std::size_t kEventsHeadBytes = 20;

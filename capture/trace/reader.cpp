@@ -31,6 +31,7 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
     plan_block_counts(loader, trace.block_counts);
     plan_instruction_counts(loader, "branches", false, trace.branch_counts);
     plan_instruction_counts(loader, "loads", true, trace.load_counts);
+    plan_paths(loader, trace.paths);
     loader.run(options.max_bytes, scene.copied_bytes, options.progress);
     trace.shaders = assemble_shaders(file, shaders);
     trace.scene = assemble_scene(file, scene);
@@ -69,6 +70,7 @@ Profile load_profile(const std::filesystem::path& path) {
   plan_block_counts(loader, profile.block_counts);
   plan_instruction_counts(loader, "branches", false, profile.branch_counts);
   plan_instruction_counts(loader, "loads", true, profile.load_counts);
+  plan_paths(loader, profile.paths);
   loader.run(0, 0, nullptr);
   profile.shaders = assemble_shaders(file, shaders);
   FaultList faults(1, path.string());
@@ -79,6 +81,7 @@ Profile load_profile(const std::filesystem::path& path) {
   check_block_counts(profile.block_counts, shader_count, warp_size, faults);
   check_instruction_counts(profile.branch_counts, "branches", false, shader_count, warp_size, faults);
   check_instruction_counts(profile.load_counts, "loads", true, shader_count, warp_size, faults);
+  check_path_table(profile.paths, shader_count, faults);
   if (!faults.list().empty()) {
     throw Error(ErrorKind::Input, faults.list().front());
   }
@@ -125,6 +128,8 @@ FileInfo read_info(const std::filesystem::path& path) {
   info.block_counts = plan_block_counts(loader, block_counts);
   info.branch_counts = plan_instruction_counts(loader, "branches", false, branch_counts);
   info.load_counts = plan_instruction_counts(loader, "loads", true, load_counts);
+  Paths paths;
+  info.paths = plan_paths(loader, paths);
   for (const ColumnPlan& plan : loader.plans()) {
     info.columns.push_back({plan.dataset, name_of(plan.disk), plan.rows, plan.stored_bytes});
   }

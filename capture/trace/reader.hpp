@@ -34,6 +34,7 @@ struct Profile {
   BlockCounts block_counts;
   InstructionCounts branch_counts, load_counts;
   std::string hash;  ///< as Trace::hash
+  Paths paths{};
 };
 [[nodiscard]] Profile load_profile(const std::filesystem::path& path);
 
@@ -67,7 +68,7 @@ struct FileInfo {
   std::uint64_t instances = 0;
   std::uint64_t primitives = 0;
   std::vector<LaunchInfo> launches;
-  std::uint64_t block_counts = 0, branch_counts = 0, load_counts = 0;  ///< rows
+  std::uint64_t block_counts = 0, branch_counts = 0, load_counts = 0, paths = 0;  ///< rows
   std::vector<ColumnInfo> columns;
 };
 [[nodiscard]] FileInfo read_info(const std::filesystem::path& path);

@@ -7,7 +7,7 @@
 // Shapes: threads T = width·height·depth, R rays, E events of a launch. A thread's rays are rows
 // [ray_offset[i], ray_offset[i+1]) in the order it began them, its events rows [event_offset[i], event_offset[i+1]) in
 // the order they happened. Memory: 17 bytes an event, 39 a ray and 16 a thread, more where
-// optional columns are there.
+// optional columns are there (paths: 4 an event and a thread).
 #pragma once
 
 #include <array>
@@ -46,6 +46,10 @@ inline constexpr std::size_t kEventKinds = 11;
 }
 [[nodiscard]] constexpr bool begins_ray(EventKind kind) {
   return kind == EventKind::Begin || kind == EventKind::OcclusionBegin;
+}
+/// Whether the event is the entry of a shader, whose call may have a path.
+[[nodiscard]] constexpr bool enters_shader(EventKind kind) {
+  return is_warp_event(kind) && !begins_ray(kind);
 }
 /// Whether the event carries t, instance, primitive and geometry. A ReportIntersection repeats those of its
 /// Intersection.
@@ -160,6 +164,7 @@ struct Events {
   Column<std::uint16_t> geometry;   ///< optional: geometry index in the blas; absent means 0
   Column<std::uint32_t> ray;        ///< optional: ray index in the thread; absent means the one begun last
   Column<std::uint32_t> group;      ///< optional: co-execution group, row of Groups
+  Column<std::uint32_t> path;       ///< optional: path of the entered shader's call, row of Paths + 1; 0: none, unknown
 
   [[nodiscard]] std::size_t size() const {
     return kind.size();
@@ -220,6 +225,7 @@ struct Launch {
   Groups groups;
   Column<std::uint32_t> thread_warp;
   Column<std::uint8_t> thread_lane;
+  Column<std::uint32_t> thread_path;  ///< empty, or path of the thread's ray-generation call as in Events
   std::uint32_t tlas = 0;            ///< which of Scene::tlases it used; kNone: unknown, instance ids cannot be checked
   std::uint32_t frame = 0;           ///< of the application
   std::uint64_t duration_ns = 0;     ///< on the device; 0: not measured
@@ -262,6 +268,21 @@ struct InstructionCounts {
   }
 };
 
+/// Paths of shader calls: the different ways that calls took through the blocks of their shaders, as counts of
+/// executions. By shader, then by counts (in the order of the blocks), ascending. The blocks are those of all functions
+/// that the shader's calls reach.
+struct Paths {
+  Column<std::uint16_t> shader;        ///< by path
+  Column<std::uint64_t> calls;         ///< by path: events and threads that have it
+  Column<std::uint32_t> counts;        ///< of all paths end to end: for each block of the path's shader, its executions
+  Column<std::uint16_t> block_shader;  ///< by block; by shader, function and block, ascending
+  Column<std::uint32_t> function, block;  ///< by block: places in the shader's module and in the function
+
+  [[nodiscard]] std::size_t size() const {
+    return shader.size();
+  }
+};
+
 struct Header {
   std::string tool = "rayreplay";
   std::string tool_version = RAYREPLAY_VERSION;
@@ -280,6 +301,7 @@ struct Trace {
   std::vector<Launch> launches;
   BlockCounts block_counts;  ///< no rows: blocks were not counted
   InstructionCounts branch_counts, load_counts;
+  Paths paths;       ///< no rows: paths were not captured
   std::string hash;  ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
 };
 

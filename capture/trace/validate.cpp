@@ -15,6 +15,7 @@ void check_all(const Trace& trace, FaultList& faults) {
   check_instruction_counts(trace.branch_counts, "branches", false, trace.shaders.size(), trace.header.warp_size,
                            faults);
   check_instruction_counts(trace.load_counts, "loads", true, trace.shaders.size(), trace.header.warp_size, faults);
+  check_path_table(trace.paths, trace.shaders.size(), faults);
   // Events are looked up in shaders and scene: with those broken, nothing can be said about them.
   const bool sound_scene = faults.list().empty();
   for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {
@@ -24,6 +25,9 @@ void check_all(const Trace& trace, FaultList& faults) {
         sound_frame) {
       check_events(trace.launches[i], path, trace.shaders, trace.scene, faults);
     }
+  }
+  if (faults.list().empty()) {
+    check_paths(trace, faults);
   }
 }
 

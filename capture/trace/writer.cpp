@@ -33,6 +33,7 @@ bool is_written(const LaunchColumns& columns, const std::string& name) {
   return name == "geometry"                      ? columns.geometry
          : name == "ray"                         ? columns.ray
          : name == "group"                       ? columns.group
+         : name == "path"                        ? columns.paths != 0
          : name == "site"                        ? columns.site
          : name == "hint" || name == "hint_bits" ? columns.hint
                                                  : true;
@@ -89,7 +90,7 @@ class LaunchWriter {
     const Events no_events;
     visit_events(no_events, [&]<class T>(const char* name, const Column<T>&, bool) {
       if (is_written(columns_, name)) {
-        add_column(events_, "events", event_spec<T>(name, bounds));
+        add_column(events_, "events", event_spec<T>(name, bounds, columns_.paths));
       }
     });
     const std::uint64_t first = 0;
@@ -145,6 +146,9 @@ class LaunchWriter {
     if (thread_warp.size() != thread_lane.size() || (!thread_warp.empty() && thread_warp.size() != size_.threads())) {
       misuse("warps and lanes are not one for each thread", path_ + "/threads");
     }
+    if (extras.thread_path.size() != (columns_.paths != 0 ? size_.threads() : 0)) {
+      misuse("paths are not one for each thread", path_ + "/threads");
+    }
     if (groups.sm.size() != groups.size() || groups.lane_mask.size() != groups.size() ||
         groups.clock.size() != groups.size()) {
       misuse("the columns of the groups differ in length", path_ + "/groups");
@@ -158,6 +162,9 @@ class LaunchWriter {
     if (!thread_warp.empty()) {
       add_last(threads_, "threads", bounded_spec<std::uint32_t>("warp", size_.threads() - 1), thread_warp);
       add_last(threads_, "threads", column_spec<std::uint8_t>("lane"), thread_lane);
+    }
+    if (columns_.paths != 0) {
+      add_last(threads_, "threads", bounded_spec<std::uint32_t>("path", columns_.paths), extras.thread_path);
     }
     Handle group;
     if (groups.size() != 0) {
@@ -177,7 +184,7 @@ class LaunchWriter {
 
  private:
   template <class T>
-  [[nodiscard]] static ColumnSpec event_spec(const char* name, const IdBounds& bounds) {
+  [[nodiscard]] static ColumnSpec event_spec(const char* name, const IdBounds& bounds, std::uint64_t paths) {
     const std::string text = name;
     if (text == "kind") {
       ColumnSpec spec = column_spec<T>(name, Elision::Forbidden);
@@ -195,6 +202,9 @@ class LaunchWriter {
     }
     if (text == "geometry") {
       return bounded_spec<T>(name, bounds.geometry);
+    }
+    if (text == "path") {
+      return bounded_spec<T>(name, paths);
     }
     return column_spec<T>(name);
   }
@@ -255,6 +265,8 @@ class Writer::Impl {
       misuse(fault, output_.path().string());
     }
     const IdBounds bounds = columns.tlas == kNone ? unknown_scene(bounds_) : bounds_;
+    require(columns.paths == 0 || paths_ == 0 || columns.paths == paths_, "launches of different paths");
+    paths_ = std::max(paths_, columns.paths);
     guarded([&] { launch_.emplace(launches_.get(), launch_count_, size, columns, bounds, pipeline_, chunk_rows_); });
     ++launch_count_;
   }
@@ -295,8 +307,20 @@ class Writer::Impl {
   void add_load_counts(const InstructionCounts& counts) {
     add_instruction_counts(counts, "loads", true, has_load_counts_);
   }
+  void add_paths(const Paths& paths) {
+    require(!launch_ && !has_paths_, "paths inside a launch, or a second time");
+    require(paths_ == 0 || paths.size() == paths_, "not the announced number of paths");
+    has_paths_ = true;
+    FaultList faults(1, output_.path().string());
+    check_path_table(paths, shader_count_, faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
+    guarded([&] { write_paths(file_.get(), paths, pipeline_, chunk_rows_); });
+  }
   std::string finish() {
     require(!launch_, "finish before the end of a launch");
+    require(paths_ == 0 || has_paths_, "finish before the announced paths");
     ContentHash hash{};
     guarded([&] {
       launches_.close();
@@ -392,6 +416,8 @@ class Writer::Impl {
   Handle launches_;
   std::optional<LaunchWriter> launch_;
   std::uint64_t launch_count_ = 0;
+  std::uint64_t paths_ = 0;  ///< announced
+  bool has_paths_ = false;
   bool open_ = true;
 };
 
@@ -425,6 +451,10 @@ void Writer::add_load_counts(const InstructionCounts& counts) {
   impl_->add_load_counts(counts);
 }
 
+void Writer::add_paths(const Paths& paths) {
+  impl_->add_paths(paths);
+}
+
 std::string Writer::finish() {
   return impl_->finish();
 }
@@ -434,10 +464,12 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   for (const Launch& launch : trace.launches) {
     const Events& events = launch.data.events;
     writer.begin_launch(launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty(),
-                                      !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas});
+                                      !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas,
+                                      launch.thread_path.empty() ? 0 : trace.paths.size()});
     writer.append(launch.data);
-    writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
-                      {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table});
+    writer.end_launch(
+        launch.groups, launch.thread_warp, launch.thread_lane,
+        {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table, launch.thread_path});
   }
   if (trace.block_counts.size() != 0) {
     writer.add_block_counts(trace.block_counts);
@@ -447,6 +479,9 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   }
   if (trace.load_counts.size() != 0) {
     writer.add_load_counts(trace.load_counts);
+  }
+  if (trace.paths.size() != 0) {
+    writer.add_paths(trace.paths);
   }
   return writer.finish();
 }

@@ -30,8 +30,9 @@ struct LaunchColumns {
   bool ray = false;
   bool group = false;
   bool site = false;
-  bool hint = false;       ///< hint and hint_bits
-  std::uint32_t tlas = 0;  ///< Launch::tlas; with kNone ids of instances, primitives and geometries may be anything
+  bool hint = false;        ///< hint and hint_bits
+  std::uint32_t tlas = 0;   ///< Launch::tlas; with kNone ids of instances, primitives and geometries may be anything
+  std::uint64_t paths = 0;  ///< rows that add_paths will get; not 0: events and threads have paths
 };
 
 /// What is known of a launch besides its columns; as in Launch.
@@ -40,6 +41,7 @@ struct LaunchExtras {
   std::uint64_t duration_ns = 0;
   std::uint64_t dropped_events = 0;
   std::vector<ShaderRecord> shader_table;
+  Column<std::uint32_t> thread_path{};
 };
 
 class Writer {
@@ -60,6 +62,7 @@ class Writer {
   void add_block_counts(const BlockCounts& counts);
   void add_branch_counts(const InstructionCounts& counts);
   void add_load_counts(const InstructionCounts& counts);
+  void add_paths(const Paths& paths);
   std::string finish();
 
  private:

@@ -113,6 +113,45 @@ TEST_P(CapturedProgram, MinimalCountersGiveTheCountsOfAll) {
   }
 }
 
+/// Every call has a path, and all of them together are the counts of blocks of the same launches.
+TEST_P(CapturedProgram, PathsAreTheCountsOfBlocks) {
+  const Case& test = GetParam();
+  const Captured captured = capture(test.program, arguments_of(test), {{"RAYREPLAY_CAPTURE_PROFILE", "blocks,paths"}});
+  EXPECT_EQ(captured.picture, render(test.program, arguments_of(test)));
+  EXPECT_TRUE(captured.trace.header.not_captured.empty()) << captured.trace.header.not_captured.front();
+  const trace::Paths& paths = captured.trace.paths;
+  ASSERT_GT(paths.size(), 5U);
+  using Place = std::tuple<std::uint16_t, std::uint32_t, std::uint32_t>;
+  std::map<Place, std::uint64_t> of_paths, of_blocks;
+  std::size_t count = 0;
+  for (std::size_t path = 0; path < paths.size(); ++path) {
+    for (std::size_t row = 0; row < paths.block_shader.size(); ++row) {
+      if (paths.block_shader[row] == paths.shader[path]) {
+        of_paths[{paths.block_shader[row], paths.function[row], paths.block[row]}] +=
+            paths.calls[path] * paths.counts[count++];
+      }
+    }
+  }
+  const trace::BlockCounts& counts = captured.trace.block_counts;
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    of_blocks[{counts.shader[row], counts.function[row], counts.block[row]}] += counts.lanes[row];
+  }
+  // Shaders of the pipeline that no call reached have no path.
+  std::erase_if(of_blocks, [](const auto& block) { return block.second == 0; });
+  std::erase_if(of_paths, [](const auto& block) { return block.second == 0; });
+  EXPECT_EQ(of_paths, of_blocks);
+  for (const trace::Launch& launch : captured.trace.launches) {
+    const trace::Events& events = launch.data.events;
+    ASSERT_EQ(events.path.size(), events.size());
+    for (std::size_t row = 0; row < events.size(); ++row) {
+      EXPECT_EQ(events.path[row] != 0, trace::enters_shader(events.kind[row])) << "event " << row;
+    }
+    for (const std::uint32_t path : launch.thread_path) {
+      EXPECT_NE(path, 0U);
+    }
+  }
+}
+
 /// A trace's counts beside the facts of its shaders without a run.
 class Agreement {
  public:

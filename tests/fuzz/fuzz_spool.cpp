@@ -93,6 +93,7 @@ std::vector<std::string> seeds() {
                                                        .hit_objects = s % 3 == 0,
                                                        .window = s % 4 == 3,
                                                        .repack = s % 5 == 0,
+                                                       .paths = s % 4 == 1,
                                                        .block_words = s % 2 == 0 ? 64U : 0U});
     if (s % 3 == 1) {
       add_counts(capture);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,21 +35,44 @@ constexpr int kMaxChanges = 24;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 20U;       ///< of one dataset's data
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 20U;  ///< larger files take too long to hash
 
+/// Two paths of the first shader that an event enters; its calls have the second one.
+void add_paths(trace::Trace& trace) {
+  std::optional<std::uint16_t> shader;
+  std::uint64_t calls = 0;
+  for (trace::Launch& launch : trace.launches) {
+    trace::Events& events = launch.data.events;
+    launch.thread_path.assign(launch.size.threads(), 0);
+    events.path.assign(events.size(), 0);
+    for (std::size_t e = 0; e < events.size(); ++e) {
+      if (trace::enters_shader(events.kind[e]) && shader.value_or(events.shader[e]) == events.shader[e]) {
+        shader = events.shader[e];
+        events.path[e] = 2;
+        ++calls;
+      }
+    }
+  }
+  const std::uint16_t id = shader.value_or(0);
+  trace.paths = {{id, id}, {0, calls}, {1, 0, 1, 9}, {id, id}, {0, 0}, {0, 1}};
+}
+
 const std::vector<TraceModel>& sound_models() {
   static const std::vector<TraceModel> kModels = [] {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     std::vector<TraceModel> models;
     const fs::path path = scratch() / "sound.rrt";
     for (std::uint64_t s = 0; s < kSoundTraces; ++s) {
-      const trace::Trace trace = test::random_trace({.seed = s,
-                                                     .size = {1 + static_cast<std::uint32_t>(s), 3, 1},
-                                                     .launches = 1 + static_cast<std::uint32_t>(s % 2),
-                                                     .scene = s % 3 != 0,
-                                                     .geometry = s % 2 == 0,
-                                                     .ray = s % 4 == 1,
-                                                     .group = s % 3 == 1,
-                                                     .warps = s % 5 < 3,
-                                                     .capture = s % 4 >= 2});
+      trace::Trace trace = test::random_trace({.seed = s,
+                                               .size = {1 + static_cast<std::uint32_t>(s), 3, 1},
+                                               .launches = 1 + static_cast<std::uint32_t>(s % 2),
+                                               .scene = s % 3 != 0,
+                                               .geometry = s % 2 == 0,
+                                               .ray = s % 4 == 1,
+                                               .group = s % 3 == 1,
+                                               .warps = s % 5 < 3,
+                                               .capture = s % 4 >= 2});
+      if (s % 4 == 3) {
+        add_paths(trace);
+      }
       trace::write(trace, path, {.overwrite = true, .chunk_rows = s % 2 == 0 ? 32U : 1U << 18});
       models.push_back(read_model(path));
     }

@@ -33,6 +33,7 @@ CaptureOptions varied(std::uint64_t seed) {
   options.window = seed % 7 == 3;
   options.clock = seed % 8 != 0;
   options.repack = seed % 5 == 2;
+  options.paths = seed % 3 == 1;
   options.block_words = seed % 3 == 1 ? 50 + seed : 0;
   return options;
 }

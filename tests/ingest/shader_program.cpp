@@ -27,6 +27,7 @@ class ProgramWriter {
     const std::uint16_t raygen = shader_id(ShaderStage::RayGeneration, 0);
     step(thread, RR_RAY_GENERATION, raygen, {});
     call(thread, raygen, 0);
+    end_path(thread, raygen, thread.path);
   }
 
  private:
@@ -45,6 +46,27 @@ class ProgramWriter {
     result.shader = shader;
     result.ray = ray;
     return result;
+  }
+
+  /// The record of a path, at the end of a call or where it may end.
+  void end_path(Thread& thread, std::uint16_t shader, ExpectedPath& path, bool goes_on = false) {
+    if (!options_.paths || !has_paths(shader)) {
+      return;
+    }
+    path.first = random_.one_in(6) ? 300 : 1 + random_.below(2);
+    path.second = random_.below(3) % (path.first + 1);
+    const std::uint8_t flag = goes_on ? 0x80 : 0;
+    if (path.first > 255) {
+      step(thread, RR_PATH, shader, {path.first, path.second}, flag | 2U);
+    } else {
+      // Bytes behind the last counter mean nothing.
+      step(thread, RR_PATH_BYTES, shader, {path.first | path.second << 8U | random_.below(200) << 16U}, flag | 1U);
+    }
+  }
+  void end_path(Thread& thread, std::uint16_t shader, std::size_t event, bool goes_on = false) {
+    ExpectedPath path;
+    end_path(thread, shader, path, goes_on);
+    thread.events[event].path = path;
   }
 
   struct Hit {
@@ -67,12 +89,14 @@ class ProgramWriter {
     const std::uint16_t shader = any_of(ShaderStage::AnyHit);
     step(thread, RR_ANY_HIT, shader,
          {bits(hit.t), hit.instance, hit.primitive, hit.geometry | std::uint32_t{hit_kind} << 24U});
+    const std::size_t entry = thread.events.size();
     describe_hit(event(thread, EventKind::AnyHit, shader, ray), hit, hit_kind);
     if (random_.one_in(3)) {
       const bool ignore = random_.one_in(2);
       step(thread, ignore ? RR_IGNORE : RR_TERMINATE, shader, {});
       event(thread, ignore ? EventKind::IgnoreIntersection : EventKind::TerminateRay, shader, ray);
     }
+    end_path(thread, shader, entry);
   }
 
   void traversal(Thread& thread, std::uint32_t ray) {
@@ -84,7 +108,9 @@ class ProgramWriter {
       const Hit hit = random_hit(true);
       const std::uint16_t shader = any_of(ShaderStage::Intersection);
       step(thread, RR_INTERSECTION, shader, {bits(hit.t), hit.instance, hit.primitive, hit.geometry});
+      const std::size_t entry = thread.events.size();
       describe_hit(event(thread, EventKind::Intersection, shader, ray), hit, 0);
+      bool ended = false;
       for (std::uint32_t reports = random_.below(3); reports > 0; --reports) {
         Hit reported = hit;
         reported.t = random_.unit();
@@ -93,13 +119,19 @@ class ProgramWriter {
         const std::size_t at = thread.events.size();
         describe_hit(event(thread, EventKind::ReportIntersection, shader, ray), reported, hit_kind);
         thread.events[at].accepted = 1;
+        end_path(thread, shader, entry, true);
         if (random_.one_in(2)) {
           any_hit(thread, ray, reported, hit_kind);
         }
         if (random_.one_in(2)) {
           step(thread, RR_REPORT_REJECTED, shader, {});
           thread.events[at].accepted = 0;
+        } else {
+          ended = options_.paths && reports == 1 && random_.one_in(2);  // nothing behind an accepted report runs
         }
+      }
+      if (!ended) {
+        end_path(thread, shader, entry);
       }
     }
   }
@@ -141,6 +173,7 @@ class ProgramWriter {
     }
     const bool miss = occlusion || outcome < 3;
     const std::uint16_t shader = any_of(miss ? ShaderStage::Miss : ShaderStage::ClosestHit);
+    const std::size_t entry = thread.events.size();
     if (miss) {
       step(thread, RR_MISS, shader, {});
       event(thread, EventKind::Miss, shader, ray);
@@ -154,12 +187,15 @@ class ProgramWriter {
     if (options_.recursion && depth < 3) {
       call(thread, shader, depth + 1);
     }
+    end_path(thread, shader, entry);
   }
 
   void callable(Thread& thread) {
     const std::uint16_t shader = any_of(ShaderStage::Callable);
     step(thread, RR_CALLABLE, shader, {});
+    const std::size_t entry = thread.events.size();
     event(thread, EventKind::Callable, shader, kNone);
+    end_path(thread, shader, entry);
   }
 
   void call(Thread& thread, std::uint16_t shader, std::uint32_t depth) {

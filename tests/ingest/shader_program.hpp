@@ -20,6 +20,11 @@ struct Step {
   std::size_t event = SIZE_MAX;       ///< in the thread's events
 };
 
+/// What a call counted: executions of the first block, and of the second. 0, 0: the call has no path.
+struct ExpectedPath {
+  std::uint32_t first = 0, second = 0;
+};
+
 struct ExpectedEvent {
   trace::EventKind kind = trace::EventKind::Begin;
   std::uint16_t shader = 0;
@@ -29,6 +34,7 @@ struct ExpectedEvent {
   std::uint16_t geometry = 0;
   std::uint32_t ray = trace::kNone;
   std::uint32_t group = trace::kNone;
+  ExpectedPath path;
 };
 
 struct ExpectedRay {
@@ -42,6 +48,7 @@ struct Thread {
   std::vector<Step> steps;
   std::vector<ExpectedEvent> events;
   std::vector<ExpectedRay> rays;
+  ExpectedPath path;     ///< of the ray-generation shader
   std::size_t done = 0;  ///< steps
   bool recorded = true;
 };
@@ -49,6 +56,11 @@ struct Thread {
 /// Two shaders of each stage: which is 0 or 1.
 [[nodiscard]] inline std::uint16_t shader_id(trace::ShaderStage stage, unsigned which) {
   return static_cast<std::uint16_t>(static_cast<unsigned>(stage) + 6 * which);
+}
+
+/// Whether the calls of a shader record paths.
+[[nodiscard]] inline bool has_paths(std::uint16_t shader) {
+  return shader != shader_id(trace::ShaderStage::Callable, 1) && shader != shader_id(trace::ShaderStage::AnyHit, 1);
 }
 
 /// Gives a thread the program of its ray-generation shader: trace calls, traversals, hits, and what these call.

@@ -1,13 +1,16 @@
 #include "tests/ingest/spool_generator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 
 #include "capture/instrument/probes/record.h"
 #include "capture/spool/writer.hpp"
 #include "tests/ingest/shader_program.hpp"
 #include "tests/ingest/warp_execution.hpp"
+#include "tests/support/branching_shader.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -30,6 +33,7 @@ class Generator {
       result_.expected.scene.tlases.pop_back();
       result_.expected.scene.instances.resize(2);
     }
+    finish_paths();
     return std::move(result_);
   }
 
@@ -57,7 +61,16 @@ class Generator {
       shader.stage = static_cast<std::uint8_t>(id % 6);
       shader.entry = "main";
       shader.name = "shader " + std::to_string(id);
-      shader.spirv = {0x07230203, id};
+      shader.spirv = options_.paths ? branching_shader() : std::vector<std::uint32_t>{0x07230203, id};
+      if (options_.paths) {
+        spool::Paths paths;
+        paths.module = id;
+        if (has_paths(id)) {
+          paths.shaders = {id};
+          paths.functions = {{0, {id}, {{spool::kNone, 0}, {spool::kNone, 1}}}};
+        }
+        result_.paths.push_back(paths);
+      }
       result_.shaders.push_back(shader);
       result_.expected.shaders.push_back(
           {static_cast<ShaderStage>(shader.stage), shader.entry, shader.name, shader.spirv});
@@ -221,6 +234,7 @@ class Generator {
     trace::Events& events = launch.data.events;
     launch.data.ray_offset.push_back(0);
     launch.data.event_offset.push_back(0);
+    paths_.emplace_back();
     for (const Thread& thread : threads) {
       for (const ExpectedRay& ray : thread.rays) {
         if (!thread.recorded) {
@@ -263,12 +277,67 @@ class Generator {
           events.ray.push_back(event.ray);
         }
         events.group.push_back(event.group);
+        paths_.back().of_events.emplace_back(event.shader, event.path);
       }
       launch.data.ray_offset.push_back(rays.size());
       launch.data.event_offset.push_back(events.size());
+      paths_.back().of_threads.emplace_back(shader_id(ShaderStage::RayGeneration, 0),
+                                            thread.recorded ? thread.path : ExpectedPath{});
+      add_records(thread);
     }
   }
 
+  /// The blocks' counts of a path.
+  static std::array<std::uint32_t, 4> blocks_of(const ExpectedPath& path) {
+    return {path.first, path.second, path.first - path.second, path.first};
+  }
+
+  /// Everything that was recorded is in the table, also what a later record of the call replaced.
+  void add_records(const Thread& thread) {
+    for (const Step& step : thread.steps) {
+      if (thread.recorded && step.kind == RR_PATH) {
+        known_[step.shader][blocks_of({step.fields[0], step.fields[1]})];
+      } else if (thread.recorded && step.kind == RR_PATH_BYTES) {
+        known_[step.shader][blocks_of({step.fields[0] & 0xFFU, step.fields[0] >> 8U & 0xFFU})];
+      }
+    }
+  }
+
+  /// Numbers the paths, and gives them to events and threads.
+  void finish_paths() {
+    trace::Paths& paths = result_.expected.paths;
+    for (auto& [shader, rows] : known_) {
+      for (auto& [blocks, row] : rows) {
+        paths.shader.push_back(shader);
+        paths.counts.insert(paths.counts.end(), blocks.begin(), blocks.end());
+        row = static_cast<std::uint32_t>(paths.size());
+      }
+      for (std::uint32_t block = 0; block < 4; ++block) {
+        paths.block_shader.push_back(shader);
+        paths.function.push_back(0);
+        paths.block.push_back(block);
+      }
+    }
+    paths.calls.assign(paths.size(), 0);
+    const auto give = [&](const auto& from, trace::Column<std::uint32_t>& to) {
+      for (const auto& [shader, path] : from) {
+        to.push_back(path.first == 0 ? 0 : known_.at(shader).at(blocks_of(path)));
+        if (to.back() != 0) {
+          ++paths.calls[to.back() - 1];
+        }
+      }
+    };
+    for (std::size_t i = 0; i < paths_.size() && options_.paths; ++i) {
+      give(paths_[i].of_events, result_.expected.launches[i].data.events.path);
+      give(paths_[i].of_threads, result_.expected.launches[i].thread_path);
+    }
+  }
+
+  struct LaunchPaths {
+    std::vector<std::pair<std::uint16_t, ExpectedPath>> of_events, of_threads;
+  };
+  std::vector<LaunchPaths> paths_;
+  std::map<std::uint16_t, std::map<std::array<std::uint32_t, 4>, std::uint32_t>> known_;
   CaptureOptions options_;
   Random random_;
   std::uint32_t tlas_ = 0;
@@ -300,6 +369,9 @@ void SyntheticCapture::write(const std::filesystem::path& path, bool end) const 
     }
   }
   for (const spool::Counters& layout : counters) {
+    sound = sound && writer.append(layout);
+  }
+  for (const spool::Paths& layout : paths) {
     sound = sound && writer.append(layout);
   }
   for (const spool::Counts& count : counts) {

@@ -30,6 +30,7 @@ struct CaptureOptions {
   bool first_whole = false;   ///< ... but all threads of the first launch are
   bool clock = true;
   bool repack = false;            ///< groups of lanes that did not start together
+  bool paths = false;             ///< of calls; every shader is test::branching_shader
   std::uint64_t block_words = 0;  ///< cut events into blocks of this size; 0: the writer's
 };
 
@@ -48,6 +49,7 @@ struct SyntheticCapture {
   std::uint64_t block_words = 0;
   std::vector<spool::Counters> counters;
   std::vector<spool::Counts> counts;
+  std::vector<spool::Paths> paths;
 
   trace::Trace expected;  ///< header: only what the options say
 

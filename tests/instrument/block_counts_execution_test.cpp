@@ -7,54 +7,20 @@
 #include <optional>
 
 #include <gtest/gtest.h>
-#include <spirv-tools/optimizer.hpp>
 
-#include "MarkedAnyHit.spv.hpp"
-#include "MarkedClosestHit.spv.hpp"
-#include "MarkedIntersection.spv.hpp"
-#include "MarkedMiss.spv.hpp"
-#include "MarkedRayGeneration.spv.hpp"
-#include "capture/apps/framework/pipeline.hpp"
 #include "capture/block_counts/derived_counts.hpp"
 #include "capture/block_counts/invocation_ends.hpp"
 #include "capture/instrument/instrument.hpp"
-#include "tests/instrument/support/execution_scene.hpp"
 #include "tests/instrument/support/group_operations.hpp"
+#include "tests/instrument/support/marked_program.hpp"
 
 namespace rayreplay {
 namespace {
 
 using block_counts::CounterSet;
-using Words = std::vector<std::uint32_t>;
-
-constexpr std::uint32_t kWidth = 16;
-constexpr std::uint32_t kHeight = 4;
-constexpr std::size_t kMarks = 64;
-constexpr VkBufferUsageFlags kStorage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-
-enum Shader : std::size_t { kRayGeneration, kMiss, kClosestHit, kAnyHit, kIntersection, kShaders };
-
-constexpr std::array<VkShaderStageFlagBits, kShaders> kStages = {
-    VK_SHADER_STAGE_RAYGEN_BIT_KHR, VK_SHADER_STAGE_MISS_BIT_KHR, VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR,
-    VK_SHADER_STAGE_ANY_HIT_BIT_KHR, VK_SHADER_STAGE_INTERSECTION_BIT_KHR};
-
-std::array<Words, kShaders> shaders(bool optimised) {
-  std::array<Words, kShaders> result = {Words(std::begin(kMarkedRayGeneration), std::end(kMarkedRayGeneration)),
-                                        Words(std::begin(kMarkedMiss), std::end(kMarkedMiss)),
-                                        Words(std::begin(kMarkedClosestHit), std::end(kMarkedClosestHit)),
-                                        Words(std::begin(kMarkedAnyHit), std::end(kMarkedAnyHit)),
-                                        Words(std::begin(kMarkedIntersection), std::end(kMarkedIntersection))};
-  for (Words& words : result) {
-    spvtools::Optimizer optimiser(SPV_ENV_VULKAN_1_2);
-    optimiser.RegisterPerformancePasses();
-    if (optimised) {
-      Words out;
-      EXPECT_TRUE(optimiser.Run(words.data(), words.size(), &out));
-      words = std::move(out);
-    }
-  }
-  return result;
-}
+using test::kMarks, test::kWidth, test::kHeight, test::kStorage, test::kShaders;
+using test::marked_blocks, test::parsed;
+using test::Words;
 
 struct Case {
   bool optimised = false;
@@ -76,7 +42,7 @@ struct Modules {
 /// Modules with counters of their own.
 Modules count(const apps::Device& device, const Case& how, CounterSet set) {
   Modules modules;
-  modules.words = shaders(how.optimised);
+  modules.words = test::marked_shaders(how.optimised);
   for (std::size_t s = 0; s < kShaders; ++s) {
     instrument::Options options;
     options.record = false;
@@ -94,43 +60,6 @@ Modules count(const apps::Device& device, const Case& how, CounterSet set) {
     result.spirv[result.counters.address_word + 1] = static_cast<std::uint32_t>(counters.address() >> 32);
   }
   return modules;
-}
-
-void launch(const apps::Device& device, const std::array<Words, kShaders>& words, const apps::Buffer& marks) {
-  const test::ExecutionScene scene(device, false);
-  apps::DescriptorSet descriptors(
-      device, std::vector<apps::Binding>{apps::StructureBinding{scene.top()}, apps::StorageBinding{&marks}});
-  apps::PipelineBuilder builder;
-  std::array<std::uint32_t, kShaders> stages{};
-  for (std::size_t s = 0; s < kShaders; ++s) {
-    stages.at(s) = builder.add_stage(kStages.at(s), words.at(s));
-  }
-  const auto generation = builder.add_general_group(stages[kRayGeneration]);
-  const auto miss = builder.add_general_group(stages[kMiss]);
-  const auto triangles = builder.add_hit_group(stages[kClosestHit], stages[kAnyHit], apps::kNoStage);
-  const auto boxes = builder.add_hit_group(stages[kClosestHit], apps::kNoStage, stages[kIntersection]);
-  const apps::RayTracingPipeline pipeline(device, builder, descriptors);
-  apps::ShaderBindingTable table(device, pipeline, apps::ShaderRecord{generation, {}},
-                                 std::vector<apps::ShaderRecord>{{miss, {}}},
-                                 std::vector<apps::ShaderRecord>{{triangles, {}}, {boxes, {}}});
-  device.submit([&](VkCommandBuffer commands) {
-    const VkDescriptorSet set = descriptors.handle();
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.handle());
-    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR, pipeline.layout(), 0, 1, &set, 0,
-                            nullptr);
-    table.trace(commands, kWidth, kHeight);
-    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
-                            VK_ACCESS_HOST_READ_BIT};
-    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
-                         &barrier, 0, nullptr, 0, nullptr);
-  });
-}
-
-spirv::Module parsed(const Words& words) {
-  std::string reason;
-  auto module = spirv::parse(words, reason);
-  EXPECT_TRUE(module) << reason;
-  return std::move(*module);
 }
 
 /// Counts of a shader, from its counters.
@@ -170,7 +99,7 @@ Counted run(const apps::Device& device, const Case& how, CounterSet set) {
   for (std::size_t s = 0; s < kShaders; ++s) {
     words.at(s) = modules.results.at(s).spirv;
   }
-  launch(device, words, marks);
+  test::launch_marked(device, words, marks);
   Counted counted;
   std::memcpy(counted.marks.data(), marks.mapped(), kMarks * 4);
   for (std::size_t s = 0; s < kShaders; ++s) {
@@ -178,36 +107,6 @@ Counted run(const apps::Device& device, const Case& how, CounterSet set) {
            counted.groups.at(s));
   }
   return counted;
-}
-
-/// By mark: the executions of the blocks that add to it.
-std::map<std::uint32_t, std::uint64_t> marked_blocks(const Words& words,
-                                                     const std::map<std::uint32_t, std::vector<std::uint64_t>>& lanes) {
-  const spirv::Module module = parsed(words);
-  std::map<spirv::Id, std::uint32_t> constants;
-  for (const auto& i : module.globals) {
-    if (i.is(spv::Op::OpConstant)) {
-      constants[i[2]] = i[3];
-    }
-  }
-  std::map<std::uint32_t, std::uint64_t> result;
-  for (const auto& [f, counts] : lanes) {
-    const spirv::Function& function = module.functions.at(f);
-    std::map<spirv::Id, std::uint32_t> chains;
-    std::size_t block = 0;
-    bool first = true;
-    for (const auto& i : function.body) {
-      if (i.is(spv::Op::OpLabel)) {
-        block += first ? 0U : 1U;
-        first = false;
-      } else if (i.is(spv::Op::OpAccessChain) && i.size() == 6) {
-        chains[i[2]] = constants.at(i[5]);
-      } else if (i.is(spv::Op::OpAtomicIAdd)) {
-        result[chains.at(i[3])] += counts.at(block);
-      }
-    }
-  }
-  return result;
 }
 
 class BlockCounts : public testing::TestWithParam<Case> {
@@ -226,7 +125,7 @@ class BlockCounts : public testing::TestWithParam<Case> {
 TEST_P(BlockCounts, AreTheShadersOwnMarks) {
   for (const CounterSet set : {CounterSet::All, CounterSet::Minimal}) {
     const Counted counted = run(device(), GetParam(), set);
-    const auto words = shaders(GetParam().optimised);
+    const auto words = test::marked_shaders(GetParam().optimised);
     std::size_t marked = 0;
     for (std::size_t s = 0; s < kShaders; ++s) {
       for (const auto& [mark, count] : marked_blocks(words.at(s), counted.lanes.at(s))) {

@@ -29,6 +29,7 @@ struct SpoolContent {
   std::vector<spool::Note> notes;
   std::vector<spool::Seen> seen;
   std::vector<spool::Counters> counters;
+  std::vector<spool::Paths> paths;
   std::vector<spool::Counts> counts;
   std::map<std::uint32_t, std::vector<std::uint32_t>> words;  ///< of each launch
 

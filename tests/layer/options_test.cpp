@@ -79,11 +79,14 @@ TEST(Options, ProfilesAndTheirCounters) {
   const auto two = from({{"RAYREPLAY_CAPTURE_PROFILE", "loads, branches"}});
   EXPECT_TRUE(two.profile_branches && two.profile_loads && !two.profile_blocks);
   EXPECT_THAT(to_text(two), HasSubstr("profile=branches,loads\n"));
-  EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}})), HasSubstr("profile=blocks,branches,loads\n"));
-  for (const char* odd : {"blocks,", ",blocks", "blocks,all", "blocks,paths"}) {
+  const auto paths = from({{"RAYREPLAY_CAPTURE_PROFILE", "paths"}});
+  EXPECT_TRUE(paths.profile_paths && !paths.profile_blocks);
+  EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}})),
+              HasSubstr("profile=blocks,branches,loads,paths\n"));
+  for (const char* odd : {"blocks,", ",blocks", "blocks,all", "blocks,ways"}) {
     EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE", odd}}).problems, SizeIs(1)) << odd;
   }
-  const auto wrong = from({{"RAYREPLAY_CAPTURE_PROFILE", "paths"}, {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", "few"}});
+  const auto wrong = from({{"RAYREPLAY_CAPTURE_PROFILE", "ways"}, {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", "few"}});
   EXPECT_FALSE(wrong.profile_blocks);
   EXPECT_EQ(wrong.block_counters, BlockCounters::All);
   EXPECT_THAT(wrong.problems, SizeIs(2));

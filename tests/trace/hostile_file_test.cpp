@@ -90,6 +90,41 @@ TEST_F(HostileFileTest, BlockCountsThatCannotBe) {
               HasSubstr("/profile/blocks"));
 }
 
+TEST_F(HostileFileTest, PathsThatCannotBe) {
+  Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
+  trace.paths = {{0, 0}, {0, 0}, {1, 2}, {0}, {0}, {0}};
+  for (Launch& launch : trace.launches) {
+    launch.data.events.path.assign(launch.data.events.size(), 0);
+    launch.thread_path.assign(launch.size.threads(), 0);
+  }
+  write(trace, file(), {.overwrite = true});
+  const auto set = [](hid_t root, const char* name, std::uint32_t value) {
+    const hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
+    const std::vector<std::uint32_t> both = {value, value};
+    EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, both.data()), 0);
+    H5Dclose(dataset);
+  };
+  EXPECT_THAT(error_after([&](hid_t root) { set(root, "/profile/paths/counts", 7); }).info().where,
+              HasSubstr("/profile/paths/counts[1]"));
+  EXPECT_EQ(error_of([&] { static_cast<void>(load_profile(file())); }).info().what,
+            "the paths of a shader do not ascend by their counts");
+  EXPECT_THAT(error_after([&](hid_t root) {
+                set(root, "/profile/paths/counts", 7);
+                set(root, "/profile/paths/shader", 999);
+              })
+                  .info()
+                  .where,
+              HasSubstr("/profile/paths/shader[0]"));
+  EXPECT_THAT(error_after([](hid_t root) { H5Ldelete(root, "/profile/paths/counts", H5P_DEFAULT); }).info().where,
+              HasSubstr("/profile/paths/counts"));
+  write(trace, file(), {.overwrite = true});
+  EXPECT_THAT(error_after([](hid_t root) { H5Ldelete(root, "/profile/path_blocks", H5P_DEFAULT); }).info().where,
+              HasSubstr("/profile/paths/counts"));
+  write(trace, file(), {.overwrite = true});
+  EXPECT_THAT(error_after([&](hid_t root) { set(root, "/launch/0/threads/path", 3); }).info().where,
+              HasSubstr("/launch/0/threads/path[0]"));
+}
+
 TEST_F(HostileFileTest, BranchAndLoadCountsThatCannotBe) {
   Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
   trace.branch_counts = {{0, 0}, {0, 0}, {0, 0}, {0, 1}, {3, 9}, {8, 4}, {1, 1}, {0, 1}, {}};

@@ -5,6 +5,7 @@
 
 #include "capture/trace/validate.hpp"
 #include "tests/support/counting_progress.hpp"
+#include "tests/trace/sound_trace.hpp"
 #include "tests/trace/support.hpp"
 
 namespace rayreplay::trace {
@@ -91,6 +92,27 @@ TEST_F(RoundTripTest, BlockCounts) {
   EXPECT_EQ(bytes_of_column(profile.block_counts.groups), bytes_of_column(trace.block_counts.groups));
   EXPECT_EQ(profile.shaders.size(), trace.shaders.size());
   EXPECT_EQ(profile.header.warp_size, trace.header.warp_size);
+}
+
+TEST_F(RoundTripTest, Paths) {
+  Trace trace = sound_trace();
+  Launch& launch = trace.launches[0];
+  trace.paths = {{kRayGen, kHit, kHit}, {2, 0, 1}, {1, 1, 0, 1, 0xFFFF'FFFF},
+                 {kRayGen, kHit, kHit}, {0, 0, 7}, {3, 0, 1}};
+  launch.data.events.path.assign(14, 0);
+  launch.data.events.path[5] = 3;
+  launch.thread_path = {1, 1};
+  write(trace, file());
+  EXPECT_EQ(difference(trace, load(file())), "");
+  EXPECT_EQ(read_info(file()).paths, 3U);
+  const Profile profile = load_profile(file());
+  EXPECT_EQ(bytes_of_column(profile.paths.counts), bytes_of_column(trace.paths.counts));
+  EXPECT_EQ(bytes_of_column(profile.paths.block), bytes_of_column(trace.paths.block));
+  for (const ColumnInfo& column : read_info(file()).columns) {
+    if (column.dataset == "/launch/0/events/path" || column.dataset == "/launch/0/threads/path") {
+      EXPECT_EQ(column.type, "u8");  // no wider than the paths need
+    }
+  }
 }
 
 TEST_F(RoundTripTest, BranchAndLoadCounts) {

@@ -43,6 +43,10 @@ Trace sound_trace_with_everything() {
   trace.branch_counts = {{0, 0}, {1, 1}, {0, 0}, {0, 1}, {6, 12}, {7, 0}, {2, 0}, {1, 0}, {}};
   trace.load_counts = {{0, 2}, {1, 1}, {0, 0}, {0, 1}, {6, 4}, {7, 9}, {2, 3}, {kNotCompared, 3}, {2, 0}};
   launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, kNone, 0, 0, 1};
+  trace.paths = {{kRayGen, kHit, kHit}, {2, 0, 1}, {1, 1, 0, 1, 2}, {kRayGen, kHit, kHit}, {0, 0, 0}, {0, 0, 1}};
+  launch.data.events.path.assign(14, 0);
+  launch.data.events.path[5] = 3;
+  launch.thread_path = {1, 1};
   return trace;
 }
 
@@ -261,6 +265,40 @@ const Broken kBroken[] = {
      "so many lanes cannot have run in so many groups (found 9 lanes in 10 groups; expected 1 to 4 lanes in each)"},
     {"BlockLanes", [](Trace& t) { t.block_counts.lanes[3] = 5; }, "/profile/blocks/groups[3]",
      "so many lanes cannot have run in so many groups (found 5 lanes in 1 groups"},
+    {"PathCalls", [](Trace& t) { t.paths.calls[1] = 1; }, "/profile/paths/calls[1]",
+     "the path has another number of calls than there are (found 1; expected 0)"},
+    {"PathColumn", [](Trace& t) { t.paths.calls.pop_back(); }, "/profile/paths/calls",
+     "the column has another number of rows than its table (found 2; expected 3)"},
+    {"PathBlockColumn", [](Trace& t) { t.paths.function.pop_back(); }, "/profile/path_blocks/function",
+     "the column has another number of rows than its table (found 2; expected 3)"},
+    {"PathCounts", [](Trace& t) { t.paths.counts.pop_back(); }, "/profile/paths/counts",
+     "the column has another number of rows than its table (found 4; expected 5)"},
+    {"PathShader", [](Trace& t) { t.paths.shader[2] = 6; }, "/profile/paths/shader[2]",
+     "the shader id is out of range (found 6; expected less than 6, the number of shaders)"},
+    {"PathShaders", [](Trace& t) { t.paths.shader[1] = t.paths.shader[2] = 0; }, "/profile/paths/counts",
+     "the column has another number of rows than its table (found 5; expected 3)"},
+    {"PathOrder", [](Trace& t) { t.paths.shader[0] = 4; }, "/profile/paths/shader[1]",
+     "the rows do not ascend (found 3; expected at least 4)"},
+    {"PathTwice", [](Trace& t) { t.paths.counts[4] = 0; }, "/profile/paths/counts[3]",
+     "the paths of a shader do not ascend by their counts (found path 3; expected each path once"},
+    {"PathBlockShader", [](Trace& t) { t.paths.block_shader[2] = 6; }, "/profile/path_blocks/shader[2]",
+     "the shader id is out of range (found 6; expected less than 6"},
+    {"PathBlockTwice", [](Trace& t) { t.paths.block[2] = 0; }, "/profile/path_blocks/block[2]",
+     "the rows do not ascend (found shader 3, function 0, block 0; expected each block once"},
+    {"PathOfNoRow", [](Trace& t) { events(t).path[5] = 4; }, "/launch/0/events/path[5]",
+     "there is no such path (found 4; expected at most 3, the number of paths)"},
+    {"PathOfAnotherShader", [](Trace& t) { events(t).path[5] = 1; }, "/launch/0/events/path[5]",
+     "the path is of another shader, or what has it enters no shader (found path 1 of shader 0"},
+    {"PathOfACaller", [](Trace& t) { events(t).path[0] = 1; }, "/launch/0/events/path[0]",
+     "the path is of another shader, or what has it enters no shader"},
+    {"PathOfAThread", [](Trace& t) { first(t).thread_path[1] = 2; }, "/launch/0/threads/path[1]",
+     "the path is of another shader, or what has it enters no shader (found path 2 of shader 3"},
+    {"PathsOfEventsAlone", [](Trace& t) { first(t).thread_path.clear(); }, "/launch/0/events/path",
+     "events and threads have paths together, or neither (found 14 rows; expected 0)"},
+    {"PathsWithoutTable", [](Trace& t) { t.paths = {}; }, "/launch/0/threads/path",
+     "the launch has paths, but there is no table of them"},
+    {"PathsOfThreads", [](Trace& t) { first(t).thread_path.pop_back(); }, "/launch/0/threads/path",
+     "the column has another number of rows than its table (found 1; expected 2, the number of threads)"},
     {"BranchColumn", [](Trace& t) { t.branch_counts.instruction.pop_back(); }, "/profile/branches/instruction",
      "the column has another length than lanes (found 1; expected 2)"},
     {"BranchAddresses",

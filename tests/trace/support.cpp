@@ -79,6 +79,7 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   c.columns("groups/clock", a.groups.clock, b.groups.clock);
   c.columns("threads/warp", a.thread_warp, b.thread_warp);
   c.columns("threads/lane", a.thread_lane, b.thread_lane);
+  c.columns("threads/path", a.thread_path, b.thread_path);
   c.values("tlas", a.tlas, b.tlas);
   c.values("frame", a.frame, b.frame);
   c.values("duration_ns", a.duration_ns, b.duration_ns);
@@ -117,6 +118,12 @@ std::string difference(const Trace& a, const Trace& b) {
     c.values("spirv", a.shaders[i].spirv, b.shaders[i].spirv);
   }
   compare_scenes(a.scene, b.scene, c);
+  c.columns("paths/shader", a.paths.shader, b.paths.shader);
+  c.columns("paths/calls", a.paths.calls, b.paths.calls);
+  c.columns("paths/counts", a.paths.counts, b.paths.counts);
+  c.columns("path_blocks/shader", a.paths.block_shader, b.paths.block_shader);
+  c.columns("path_blocks/function", a.paths.function, b.paths.function);
+  c.columns("path_blocks/block", a.paths.block, b.paths.block);
   c.columns("blocks/pipeline", a.block_counts.pipeline, b.block_counts.pipeline);
   c.columns("blocks/shader", a.block_counts.shader, b.block_counts.shader);
   c.columns("blocks/function", a.block_counts.function, b.block_counts.function);

@@ -70,6 +70,7 @@ std::string profile_text(const trace::FileInfo& info) {
   add(info.block_counts, counted(info.block_counts, "counted block"));
   add(info.branch_counts, counted(info.branch_counts, "counted branch", "counted branches"));
   add(info.load_counts, counted(info.load_counts, "counted load"));
+  add(info.paths, counted(info.paths, "path of calls", "paths of calls"));
   return text.empty() ? "" : text + " (rayreplay profile)";
 }
 
@@ -131,6 +132,7 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
           {"block_counts", info.block_counts},
           {"branch_counts", info.branch_counts},
           {"load_counts", info.load_counts},
+          {"paths", info.paths},
           {"columns", to_json(column_table(info))}};
 }
 

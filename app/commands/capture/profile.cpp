@@ -6,6 +6,7 @@
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "app/report/profile/agreement_table.hpp"
+#include "app/report/profile/path_table.hpp"
 #include "app/report/profile/profile_report.hpp"
 #include "app/report/profile/profile_table.hpp"
 #include "base/count_text.hpp"
@@ -51,15 +52,18 @@ int show(const ProfileArguments& options) {
   require_no_memory_trace(options.path);
   const trace::Profile trace = trace::load_profile(options.path);
   const std::size_t agreement_rows = trace.branch_counts.size() + trace.load_counts.size();
-  require_counts(trace.block_counts.size() + agreement_rows, true, "basic blocks, branches or loads", "all",
-                 options.path);
+  const bool has_paths = trace.paths.size() != 0;
+  require_counts(trace.block_counts.size() + agreement_rows, !options.report.empty() || !has_paths,
+                 "basic blocks, branches or loads", "all", options.path);
   require_counts(trace.block_counts.size(), options.blocks, "basic blocks", "blocks", options.path);
   require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
   require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
   require_counts(agreement_rows, options.rows == "uniformity", "branches or loads", "branches,loads", options.path);
+  require_counts(trace.paths.size(), options.rows == "paths", "paths", "paths", options.path);
   const auto shaders =
       profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
   const auto agreement = profile::agreement_profile(trace, options.path);
+  const auto paths = profile::path_profile(trace.shaders, trace.paths, options.path);
   const report::ProfileContext context{options.path, trace, shaders, agreement};
   if (!options.report.empty()) {
     report::write_profile_report(options.report, options.force, context);
@@ -73,14 +77,31 @@ int show(const ProfileArguments& options) {
     if (options.blocks) {
       return report::profile_block_table(trace, shaders);
     }
-    return !options.rows.empty() || shaders.empty() ? uniformity() : report::profile_shader_table(trace, shaders);
+    if (options.rows == "paths") {
+      return report::path_table(trace, paths);
+    }
+    if (options.rows == "uniformity") {
+      return uniformity();
+    }
+    return !shaders.empty()          ? report::profile_shader_table(trace, shaders)
+           : context.has_agreement() ? uniformity()
+                                     : report::path_table(trace, paths);
   };
   const auto text = [&] {
-    const bool both = !options.blocks && options.rows.empty() && !shaders.empty() && context.has_agreement();
-    return output::to_text(table()) + (both ? "\n" + output::to_text(uniformity()) : "");
+    std::string all = output::to_text(table());
+    if (!options.blocks && options.rows.empty()) {
+      const bool has_agreement = context.has_agreement();
+      all += !shaders.empty() && has_agreement ? "\n" + output::to_text(uniformity()) : "";
+      all += (!shaders.empty() || has_agreement) && has_paths ? "\n" + output::to_text(report::path_table(trace, paths))
+                                                              : "";
+    }
+    return all;
   };
   const auto json = [&] {
     nlohmann::ordered_json document = report::profile_json(context, options.blocks);
+    if (has_paths) {
+      document["paths"] = to_json(report::path_table(trace, paths));
+    }
     if (options.rows == "branches" || options.rows == "loads") {
       document[options.rows] = to_json(table());
     }
@@ -132,9 +153,11 @@ int merge(const ProfileArguments& options) {
 void declare(CLI::App& command, ProfileArguments& options) {
   add_trace_file(command, options.path);
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
-  add_value(command, "--rows", options.rows, "NAME",
-            "Rows in place of those of shaders: branches, loads, or uniformity (their sums)", "Output")
-      ->check(CLI::IsMember({"branches", "loads", "uniformity"}))
+  add_value(
+      command, "--rows", options.rows, "NAME",
+      "Rows in place of those of shaders: branches, loads, uniformity (their sums), or paths (the shaders' calls)",
+      "Output")
+      ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths"}))
       ->excludes("--blocks");
   options.format.add_to(command);
   add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, and the data",
@@ -155,7 +178,7 @@ void add_profile_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand(
       "profile",
       "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform branches "
-      "and loads");
+      "and loads, paths of calls");
   command->group("Traces");
   auto options = std::make_shared<ProfileArguments>();
   declare(*command, *options);

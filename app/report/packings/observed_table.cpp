@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "capture/profile/path_efficiency.hpp"
 #include "capture/profile/shader_profile.hpp"
 
 namespace rayreplay::report {
@@ -56,10 +57,18 @@ std::optional<trace::ShaderStage> stage_of(trace::EventKind kind) {
 
 InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const trace::Launch& launch) {
   InstructionEfficiency result;
+  const std::uint32_t warp_size = trace.header.warp_size;
+  if (trace.paths.size() != 0) {
+    const auto tallies =
+        profile::tally_paths(trace, profile::path_profile(trace.shaders, trace.paths, "the trace"), launch);
+    result.all_paths = tallies.all().efficiency(warp_size);
+    for (std::size_t stage = 0; stage < trace::kShaderStages; ++stage) {
+      result.paths_by_stage.at(stage) = tallies.by_stage.at(stage).efficiency(warp_size);
+    }
+  }
   if (trace.block_counts.size() == 0) {
     return result;
   }
-  const std::uint32_t warp_size = trace.header.warp_size;
   const auto shaders =
       profile::of_launch(profile::shader_profiles({trace.shaders, trace.block_counts, warp_size}, "the trace"), launch);
   result.all = profile::instruction_efficiency(shaders, warp_size);
@@ -104,22 +113,31 @@ output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_
   if (inside.all) {
     table.columns.push_back({"instruction_efficiency", "by instruction", output::Show::Percent});
   }
+  if (inside.all_paths) {
+    table.columns.push_back({"path_efficiency", "by path", output::Show::Percent});
+  }
   const auto add = [&](const std::string& scope, const std::string& name, const simt::ObservedTally& fragments,
-                       const simt::ObservedTally& united, std::optional<double> by_instruction) {
+                       const simt::ObservedTally& united, std::optional<double> by_instruction,
+                       std::optional<double> by_path) {
+    const auto known = [](std::optional<double> value) { return value ? output::Cell(*value) : output::Cell(); };
     if (fragments.groups != 0) {
       table.rows.push_back({scope, name, fragments.lanes, fragments.groups, fragments.efficiency(warp_size),
                             united.groups, united.efficiency(warp_size)});
       if (inside.all) {
-        table.rows.back().push_back(by_instruction ? output::Cell(*by_instruction) : output::Cell());
+        table.rows.back().push_back(known(by_instruction));
+      }
+      if (inside.all_paths) {
+        table.rows.back().push_back(known(by_path));
       }
     }
   };
-  add("launch", "all", observed.fragments, observed.united, inside.all);
+  add("launch", "all", observed.fragments, observed.united, inside.all, inside.all_paths);
   for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
     const auto kind = static_cast<trace::EventKind>(i);
     const auto stage = stage_of(kind);
     add("stage", trace::to_string(kind), observed.fragments_by_kind.at(i), observed.united_by_kind.at(i),
-        stage ? inside.by_stage.at(static_cast<std::size_t>(*stage)) : std::nullopt);
+        stage ? inside.by_stage.at(static_cast<std::size_t>(*stage)) : std::nullopt,
+        stage ? inside.paths_by_stage.at(static_cast<std::size_t>(*stage)) : std::nullopt);
   }
   return table;
 }
@@ -131,9 +149,10 @@ std::string observed_text(const trace::Trace& trace, const trace::Launch& launch
   }
   const InstructionEfficiency inside = instruction_efficiency(trace, launch);
   return fmt::format(
-      "\nobserved on {} (warp size {}; united: fragments of one call of a warp put together{})\n{}{}",
+      "\nobserved on {} (warp size {}; united: fragments of one call of a warp put together{}{})\n{}{}",
       text::printable(trace.header.device), trace.header.warp_size,
       inside.all ? "; by instruction: from counts of basic blocks, of all captured launches" : "",
+      inside.all_paths ? "; by path: if the lanes of a group meet again at every block" : "",
       threads_are_missing(trace, launch)
           ? "biased: not all threads were recorded. A group is counted, with all its lanes, if at least one of its "
             "threads was\nrecorded: large groups are seen more often than small ones.\n"

@@ -22,10 +22,14 @@ namespace rayreplay::report {
 struct InstructionEfficiency {
   std::optional<double> all;
   std::array<std::optional<double>, trace::kShaderStages> by_stage;
+  /// Of the launch's calls with paths (capture/profile/path_efficiency.hpp). Empty without paths.
+  std::optional<double> all_paths;
+  std::array<std::optional<double>, trace::kShaderStages> paths_by_stage;
 };
 [[nodiscard]] InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const trace::Launch& launch);
 
-/// Rows: the launch, then each stage that has groups; the efficiency by instruction in a last column where it is known.
+/// Rows: the launch, then each stage that has groups; the efficiencies by instruction in last columns where they are
+/// known.
 [[nodiscard]] output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_size,
                                            const InstructionEfficiency& inside);
 

@@ -48,19 +48,20 @@ struct Counters::Edits {
   struct Split {
     Node to = 0;
     Id label = 0;  ///< of the new block
-    std::size_t site = 0;
+    std::size_t site = kNone, path = kNone;
   };
   struct OfBlock {
-    std::size_t at_start = kNone, at_end = kNone;  ///< sites
-    std::size_t branch = kNone;                    ///< site
-    bool loads = false;                            ///< with a counter
-    std::vector<Split> splits;                     ///< of edges from here
-    Id code = 0;                                   ///< loop headers: the new block that their code moves to; 0: none
+    std::size_t at_start = kNone, at_end = kNone;            ///< sites
+    std::size_t branch = kNone;                              ///< site
+    std::size_t path_at_start = kNone, path_at_end = kNone;  ///< sites of paths
+    bool loads = false;                                      ///< with a counter
+    std::vector<Split> splits;                               ///< of edges from here
+    Id code = 0;  ///< loop headers: the new block that their code moves to; 0: none
   };
 
-  /// `instructions`: by site, its place in the body, unless it is a block.
+  /// `instructions`: by site, its place in the body, unless it is a block. `paths`: sites of paths.
   Edits(const spirv::ControlFlow& flow, const std::vector<CounterSite>& sites,
-        const std::vector<std::size_t>& instructions, Linker& linker)
+        const std::vector<std::size_t>& instructions, std::span<const block_counts::CounterSite> paths, Linker& linker)
       : blocks(flow.blocks.size()) {
     for (std::size_t s = 0; s < sites.size(); ++s) {
       const block_counts::CounterSite& place = sites[s].place;
@@ -76,9 +77,17 @@ struct Counters::Edits {
       } else if (flow.graph.successors[place.from].size() == 1) {
         blocks[place.from].at_end = s;
       } else {
-        const Id label = linker.fresh();
-        blocks[place.from].splits.push_back({place.to, label, s});
-        parents[{flow.blocks[place.to].label, flow.blocks[place.from].label}] = label;
+        split(flow, place, linker).site = s;
+      }
+    }
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      const block_counts::CounterSite& place = paths[p];
+      if (place.from == kNoNode) {
+        blocks[place.to].path_at_start = p;
+      } else if (flow.graph.successors[place.from].size() == 1) {
+        blocks[place.from].path_at_end = p;
+      } else {
+        split(flow, place, linker).path = p;
       }
     }
     for (Node b = 0; b < blocks.size(); ++b) {
@@ -92,6 +101,17 @@ struct Counters::Edits {
         parents[{flow.blocks[to].label, flow.blocks[b].label}] = edit.code;
       }
     }
+  }
+  /// The new block on an edge.
+  Split& split(const spirv::ControlFlow& flow, const block_counts::CounterSite& edge, Linker& linker) {
+    std::vector<Split>& splits = blocks[edge.from].splits;
+    const auto known = std::find_if(splits.begin(), splits.end(), [&](const Split& s) { return s.to == edge.to; });
+    if (known != splits.end()) {
+      return *known;
+    }
+    const Id label = linker.fresh();
+    parents[{flow.blocks[edge.to].label, flow.blocks[edge.from].label}] = label;
+    return splits.emplace_back(Split{edge.to, label});
   }
   /// Whether the code of a loop header can move: its branch has one target, or leaves the loop body, and so needs no
   /// merge instruction of its own.
@@ -119,8 +139,8 @@ struct Counters::Edits {
   std::map<std::pair<Id, Id>, Id> parents;   ///< by block and its old predecessor
 };
 
-Counters::Counters(Rewriter& rewriter, const Module& given)
-    : rewriter_(rewriter), given_(given), selectors_(rewriter.module), ends_(rewriter.module) {
+Counters::Counters(Rewriter& rewriter, const Module& given, const Paths* paths)
+    : rewriter_(rewriter), given_(given), paths_(paths), selectors_(rewriter.module), ends_(rewriter.module) {
   const Options& options = rewriter.options;
   rewriter.result.counters.copies = options.sm ? options.counter_copies : 1;
   if (options.trust_analysis && (options.count_branches || options.count_loads)) {
@@ -325,7 +345,7 @@ void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, st
     return;
   }
   layout.cells = static_cast<std::uint32_t>(needed);
-  target.body = with_calls(target, *flow, counted, instructions, shaders);
+  target.body = with_calls(index, target, *flow, counted, instructions, shaders);
   definitions_.reset();
   if (!counted.sites.empty()) {
     layout.functions.push_back(std::move(counted));
@@ -333,14 +353,22 @@ void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, st
 }
 
 /// The function's body with the calls of the probes.
-std::vector<Instruction> Counters::with_calls(const Function& target, const spirv::ControlFlow& flow,
+std::vector<Instruction> Counters::with_calls(std::size_t index, const Function& target, const spirv::ControlFlow& flow,
                                               const CountedFunction& counted,
                                               const std::vector<std::size_t>& instructions,
                                               std::span<const std::uint32_t> shaders) {
-  const Edits edits(flow, counted.sites, instructions, rewriter_.linker);
+  const auto paths = paths_ != nullptr ? paths_->sites(index) : std::span<const block_counts::CounterSite>{};
+  const Edits edits(flow, counted.sites, instructions, paths, rewriter_.linker);
   std::vector<Instruction> body;
   const auto call = [&](std::size_t site, const Instruction& instruction) {
-    count(body, counted, counted.sites[site], shaders, instruction);
+    if (site != Edits::kNone) {
+      count(body, counted, counted.sites[site], shaders, instruction);
+    }
+  };
+  const auto count_path = [&](std::size_t site) {
+    if (site != Edits::kNone) {
+      paths_->count(body, index, site);
+    }
   };
   std::size_t at = 0;
   for (Node b = 0; b < flow.blocks.size(); ++b) {
@@ -359,11 +387,10 @@ std::vector<Instruction> Counters::with_calls(const Function& target, const spir
     const std::size_t end = edit.code != 0 ? block.last : merge;
     for (; at <= block.last; ++at) {
       Instruction instruction = target.body[at];
-      if (at == end && edit.branch != Edits::kNone) {
+      if (at == end) {
         call(edit.branch, target.body[block.last]);
-      }
-      if (at == end && edit.at_end != Edits::kNone) {
         call(edit.at_end, instruction);
+        count_path(edit.path_at_end);
       }
       if (instruction.is(Op::OpPhi)) {
         edits.mend(instruction, block.label);
@@ -385,8 +412,9 @@ std::vector<Instruction> Counters::with_calls(const Function& target, const spir
         body.emplace_back(Op::OpBranch, std::initializer_list<Word>{edit.code});
         body.emplace_back(Op::OpLabel, std::initializer_list<Word>{edit.code});
       }
-      if (at == start && edit.at_start != Edits::kNone) {
+      if (at == start) {
         call(edit.at_start, target.body[at]);
+        count_path(edit.path_at_start);
       }
       if (const auto load = edits.loads.find(at); load != edits.loads.end()) {
         call(load->second, target.body[at]);
@@ -395,6 +423,7 @@ std::vector<Instruction> Counters::with_calls(const Function& target, const spir
     for (const Edits::Split& split : edit.splits) {
       body.emplace_back(Op::OpLabel, std::initializer_list<Word>{split.label});
       call(split.site, target.body[block.last]);
+      count_path(split.path);
       body.emplace_back(Op::OpBranch, std::initializer_list<Word>{flow.blocks[split.to].label});
     }
   }

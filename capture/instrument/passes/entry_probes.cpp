@@ -100,7 +100,7 @@ std::string check_entry(const Rewriter& r, const Shader& shader) {
 
 }  // namespace
 
-std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced) {
+std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced, const Paths* paths) {
   const Id type_void = r.linker.type_void();
   const Id type_function = r.linker.type_function(type_void, {});
   std::set<Id> wrapped;
@@ -141,10 +141,16 @@ std::string wrap_entry_points(Rewriter& r, const ReplacedBuiltins& replaced) {
     }
     replaced.store_copies(r, body);
     body.insert(body.end(), records[s].begin(), records[s].end());
+    if (paths != nullptr) {
+      paths->begin(body, s);
+    }
     if (check_opacity) {
       call_unless_opaque(r, body, s, original);
     } else {
       (void)r.call(body, type_void, original, {});
+    }
+    if (paths != nullptr) {
+      paths->end(body, s, false);
     }
     body.emplace_back(Op::OpReturn, std::initializer_list<Word>{});
     body.emplace_back(Op::OpFunctionEnd, std::initializer_list<Word>{});

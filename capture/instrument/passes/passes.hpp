@@ -122,14 +122,57 @@ void keep_ray_flags(const Place& place, Id flags);
 /// Whether the candidate of an any-hit shader is opaque to the application.
 [[nodiscard]] Id is_opaque(Rewriter& rewriter, std::vector<Instruction>& out, std::uint32_t shader);
 
+// --- paths.cpp
+
+/// Shader calls count executions in private memory, and record the counts where they end.
+class Paths {
+ public:
+  /// `given`: the module as the application gave it.
+  Paths(Rewriter& rewriter, const Module& given);
+
+  /// The counted places of a function of the module.
+  [[nodiscard]] std::span<const block_counts::CounterSite> sites(std::size_t function) const {
+    return functions_[function].sites;
+  }
+  /// Adds one to the counter of a place.
+  void count(std::vector<Instruction>& out, std::size_t function, std::size_t site) const;
+  /// Before an instruction of the application: the record, if the call may end there.
+  void before(const Place& place, const Instruction& instruction);
+  /// Behind the last function.
+  void finish();
+  /// At the start and the end of a shader's call.
+  void begin(std::vector<Instruction>& out, std::uint32_t shader) const;
+  void end(std::vector<Instruction>& out, std::uint32_t shader, bool goes_on) const;
+
+ private:
+  struct PerFunction {
+    std::uint32_t first = 0;  ///< its first counter in the array
+    std::vector<block_counts::CounterSite> sites;
+  };
+  struct PerShader {
+    std::string left_out;                 ///< why it records no paths; "" if it does
+    std::vector<std::uint32_t> counters;  ///< in the array, in the order of the record
+    Id recorder = 0;                      ///< the function that records
+    bool shared = false;                  ///< it is called where other shaders run, too
+  };
+  [[nodiscard]] Id counter(std::vector<Instruction>& out, std::uint32_t index) const;
+  [[nodiscard]] Function recorder(std::uint32_t shader) const;
+  void record(std::vector<Instruction>& body, std::uint32_t shader, Id goes_on) const;
+
+  Rewriter& rewriter_;
+  std::vector<PerFunction> functions_;  ///< of the module as it was given
+  std::vector<PerShader> shaders_;
+  Id array_ = 0;  ///< a private variable
+};
+
 // --- counters.cpp
 
 /// Blocks, branches and loads of functions count their executions. A function's other passes come first: they add no
 /// blocks.
 class Counters {
  public:
-  /// `given`: the module as the application gave it, which must outlive this.
-  Counters(Rewriter& rewriter, const Module& given);
+  /// `given`: the module as the application gave it. It must outlive this, and so must `paths` (null: not wanted).
+  Counters(Rewriter& rewriter, const Module& given, const Paths* paths);
   /// Adds the counters of a function of the module, which these shaders reach. `origins`: for each of its instructions
   /// the instruction of the given function that it is, or that it was added for.
   void add(std::size_t function, std::span<const std::uint32_t> shaders, std::span<const std::uint32_t> origins);
@@ -148,8 +191,8 @@ class Counters {
                                                           CountedFunction& counted);
   [[nodiscard]] CounterSite branch_site(spirv::Place place) const;
   [[nodiscard]] CounterSite load_site(spirv::Place place, const Instruction& load);
-  [[nodiscard]] std::vector<Instruction> with_calls(const Function& target, const spirv::ControlFlow& flow,
-                                                    const CountedFunction& counted,
+  [[nodiscard]] std::vector<Instruction> with_calls(std::size_t index, const Function& target,
+                                                    const spirv::ControlFlow& flow, const CountedFunction& counted,
                                                     const std::vector<std::size_t>& instructions,
                                                     std::span<const std::uint32_t> shaders);
   void count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
@@ -159,6 +202,7 @@ class Counters {
 
   Rewriter& rewriter_;
   const Module& given_;
+  const Paths* paths_;
   spirv::WideSelectors selectors_;
   block_counts::InvocationEnds ends_;
   std::optional<LaunchLevels> levels_;
@@ -170,6 +214,7 @@ class Counters {
 // --- entry_probes.cpp: functions that stand before the entry points
 
 /// Empty, or why it cannot be done.
-[[nodiscard]] std::string wrap_entry_points(Rewriter& rewriter, const ReplacedBuiltins& replaced);
+/// `paths`: null where they are not wanted.
+[[nodiscard]] std::string wrap_entry_points(Rewriter& rewriter, const ReplacedBuiltins& replaced, const Paths* paths);
 
 }  // namespace rayreplay::instrument

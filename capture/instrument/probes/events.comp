@@ -256,6 +256,26 @@ void rr_execute(const uint shader, const uvec3 id, const uvec3 size, const uint 
   }
 }
 
+// Opens the chunk of a path: low and high word of the lane's place, n, and what to write: 0 nothing, 1 `bytes` words of
+// four counters, 2 a word for each of `words` counters. `large`: a counter of this lane is beyond a byte.
+uvec4 rr_open_path(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp,
+                   const uint goes_on, const uint bytes, const uint words, const bool large) {
+  uvec4 beyond = subgroupBallot(large);
+  bool narrow = beyond.x == 0u && (!kWide || beyond.y == 0u);
+  uint fields = narrow ? bytes : words;
+  Chunk c = open_chunk(narrow ? RR_PATH_BYTES : RR_PATH, fields + 1u, name_of(shader, fields | goes_on << 7),
+                       place_of(sm, warp), id, size);
+  if (c.first == 0ul) {
+    return uvec4(0u);
+  }
+  Words(c.first).w[0] = thread_of(id, size);
+  return uvec4(uint(c.first), uint(c.first >> 32), c.n, narrow ? 1u : 2u);
+}
+
+void rr_path_word(const uvec4 chunk, const uint k, const uint word) {
+  Words(uint64_t(chunk.x) | uint64_t(chunk.y) << 32).w[(k + 1u) * chunk.z] = word;
+}
+
 layout(push_constant) uniform Arguments {
   uint u;
 } a;
@@ -276,4 +296,5 @@ void main() {
   rr_terminate(a.u, v, v, a.u, a.u);
   rr_reorder(a.u, v, v, a.u, a.u, a.u, a.u, a.u);
   rr_execute(a.u, v, v, a.u, a.u, a.u);
+  rr_path_word(rr_open_path(a.u, v, v, a.u, a.u, a.u, a.u, a.u, a.u != 0u), a.u, a.u);
 }

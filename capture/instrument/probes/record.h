@@ -7,7 +7,7 @@
 // chunk = header words, then `fields` arrays of n words each (n: recorded lanes; field k of the r-th recorded lane, in
 // order of lanes, is word header + k·n + r).
 //
-// header w0: bits 0–4 kind, 5 RR_WIDE, 6 RR_PARTIAL, 8–23 shader id, 24–31 trace-call site in the shader (0 elsewhere)
+// header w0: bits 0–4 kind, 5 RR_WIDE, 6 RR_PARTIAL, 8–23 shader id, 24–31 trace-call site in the shader (paths: see below; else 0)
 //        w1: lane mask, lanes 0–31: the lanes that execute the call together
 //        w2: bits 0–11 SM, 12–19 warp slot on the SM (0 where the device tells neither), 20–26 n
 //        w3: low 32 bits of the device clock in ns (0 where there is none)
@@ -35,12 +35,17 @@
 #define RR_EXECUTE 12        // before a hit object's execute call: thread, ray
                              //   ray: number of the trace call that made the hit object, counted from 0 in this shader
                              //   call; 0xFFFFFF where there is none
-#define RR_KINDS 13
+#define RR_PATH_BYTES 13     // the end of a shader call, or a place where it may end: thread, then the shader's path counters
+                             //   (path_layout.hpp), four to a word, the first in the lowest byte
+#define RR_PATH 14           // the same with a word for each counter
+                             //   w0 bits 24–30: words behind the thread; 31: the call may go on, a later record replaces this one
+#define RR_KINDS 15
 
 #define RR_WIDE 0x20u
 #define RR_PARTIAL 0x40u
 #define RR_HEADER_WORDS 4
-#define RR_MAX_FIELDS 12
+#define RR_MAX_PATH_COUNTERS 120
+#define RR_MAX_FIELDS 121
 #define RR_NO_RAY 0xFFFFFFu
 
 // The control block, in bytes from its address; each part in cache lines of its own.

@@ -133,8 +133,10 @@ const std::vector<Option>& option_table() {
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
-       "counts in the shaders: blocks, branches, loads (with commas between them), or all. blocks: executions of each "
-       "basic block; branches, loads: executions of each, and those in which all lanes agreed (default: no counts)"},
+       "counts in the shaders: blocks, branches, loads, paths (with commas between them), or all. blocks: executions "
+       "of "
+       "each basic block; branches, loads: executions of each, and those in which all lanes agreed; paths: executions "
+       "of each basic block in each call of a shader (default: no counts)"},
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
        "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
        "follow from them"},
@@ -193,7 +195,7 @@ namespace {
 /// False, and nothing changed: a name is not known.
 bool read_profile(Options& options, std::string_view value) {
   const bool all = value == "all";
-  bool blocks = all, branches = all, loads = all;
+  bool blocks = all, branches = all, loads = all, paths = all;
   for (bool more = !all && !value.empty(); more;) {
     const auto comma = value.find(',');
     const auto name = trimmed(value.substr(0, comma));
@@ -203,6 +205,8 @@ bool read_profile(Options& options, std::string_view value) {
       branches = true;
     } else if (name == "loads") {
       loads = true;
+    } else if (name == "paths") {
+      paths = true;
     } else {
       return false;
     }
@@ -212,6 +216,7 @@ bool read_profile(Options& options, std::string_view value) {
   options.profile_blocks = blocks;
   options.profile_branches = branches;
   options.profile_loads = loads;
+  options.profile_paths = paths;
   return true;
 }
 
@@ -219,7 +224,8 @@ std::string profile_text(const Options& options) {
   std::string text;
   for (const auto& [wanted, name] : {std::pair{options.profile_blocks, "blocks"},
                                      {options.profile_branches, "branches"},
-                                     {options.profile_loads, "loads"}}) {
+                                     {options.profile_loads, "loads"},
+                                     {options.profile_paths, "paths"}}) {
     if (wanted) {
       text += std::string(text.empty() ? "" : ",") + name;
     }

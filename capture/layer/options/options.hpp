@@ -56,7 +56,7 @@ struct Options {
   std::uint32_t swizzle_width = 0, swizzle_height = 0, swizzle_depth = 0;
   bool geometry = true;
   bool record = true;
-  bool profile_blocks = false, profile_branches = false, profile_loads = false;
+  bool profile_blocks = false, profile_branches = false, profile_loads = false, profile_paths = false;
   BlockCounters block_counters = BlockCounters::All;
   bool profile_proven = false;  ///< branches and loads that are proven to be uniform are compared, too
   LogLevel log = LogLevel::Warning;

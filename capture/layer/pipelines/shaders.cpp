@@ -66,6 +66,20 @@ void spool_layout(const instrument::Result& result) {
   spool_block(block);
 }
 
+/// What the paths of a module count.
+void spool_paths(const instrument::Result& result) {
+  spool::Paths block;
+  block.module = result.entry_points.front().shader;
+  block.shaders = result.paths.shaders;
+  for (const auto& counted : result.paths.functions) {
+    auto& function = block.functions.emplace_back(spool::PathFunction{counted.function, counted.shaders, {}});
+    for (const auto& site : counted.sites) {
+      function.sites.push_back({site.from, site.to});
+    }
+  }
+  spool_block(block);
+}
+
 }  // namespace
 
 Shaders::Shaders(Device& device) : device_(device) {}
@@ -121,6 +135,7 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
     result.swizzle = instrument::SwizzleTable{device_.swizzle.address, wanted.swizzle_width, wanted.swizzle_height,
                                               wanted.swizzle_depth};
   }
+  result.record_paths = wanted.profile_paths;
   if (device_.counters) {
     if (wanted.profile_blocks) {
       result.count_blocks = wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All
@@ -214,6 +229,9 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
   }
   if (result.counters.cells != 0) {
     spool_layout(result);
+  }
+  if (!result.paths.shaders.empty()) {
+    spool_paths(result);
   }
   if (result.status == instrument::Status::Refused) {
     note("shader " + shown + " left alone: " + result.reason);

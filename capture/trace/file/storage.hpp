@@ -125,6 +125,7 @@ void visit_events(EventsType& events, Visit&& visit) {
   visit("geometry", events.geometry, true);
   visit("ray", events.ray, true);
   visit("group", events.group, true);
+  visit("path", events.path, true);
 }
 
 }  // namespace rayreplay::trace

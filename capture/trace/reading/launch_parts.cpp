@@ -87,6 +87,9 @@ LaunchShape plan_launch(ColumnLoader& loader, std::uint64_t index, Launch& launc
     add(thread_group, "/threads", "warp", launch.thread_warp, threads);
     add(thread_group, "/threads", "lane", launch.thread_lane, threads);
   }
+  if (file.has(thread_group.get(), "path", path + "/threads/path")) {
+    add(thread_group, "/threads", "path", launch.thread_path, threads);
+  }
 
   const Handle event_group = file.group(group.get(), "events", path + "/events");
   visit_events(launch.data.events, [&]<class T>(const char* name, Column<T>& column, bool optional) {

@@ -134,6 +134,23 @@ std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bo
   });
 }
 
+std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths) {
+  const SourceFile& file = loader.file();
+  plan_profile(loader, "path_blocks", [&](const auto& add, const auto&) {
+    add("shader", paths.block_shader);
+    add("function", paths.function);
+    add("block", paths.block);
+  });
+  return plan_profile(loader, "paths", [&](const auto& add, const auto&) {
+    add("shader", paths.shader);
+    add("calls", paths.calls);
+    // A table of its own length: check_path_table knows it.
+    const Handle group = file.group(file.root(), "profile/paths", "/profile/paths");
+    loader.column(group.get(), "/profile/paths", column_spec<std::uint32_t>("counts", Elision::Forbidden),
+                  paths.counts);
+  });
+}
+
 void plan_scene(ColumnLoader& loader, SceneNumbers& numbers) {
   const SourceFile& file = loader.file();
   const Handle scene = file.group(file.root(), "scene", "/scene");

@@ -50,6 +50,9 @@ std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts);
 std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bool addresses,
                                       InstructionCounts& counts);
 
+/// The same for the groups /profile/paths and /profile/path_blocks; the rows are the paths.
+std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths);
+
 /// What a launch claims, before its columns are loaded.
 struct LaunchShape {
   LaunchSize size;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "capture/trace/file/storage.hpp"
 #include "capture/trace/parallel_search.hpp"
 #include "capture/trace/rules/rules.hpp"
@@ -38,6 +39,9 @@ bool check_lengths(const Launch& launch, const std::string& path, FaultList& fau
   if (!launch.thread_warp.empty() || !launch.thread_lane.empty()) {
     sound &= expect("/threads/warp", launch.thread_warp.size(), threads, ", the number of threads");
     sound &= expect("/threads/lane", launch.thread_lane.size(), threads, ", the number of threads");
+  }
+  if (!launch.thread_path.empty()) {
+    sound &= expect("/threads/path", launch.thread_path.size(), threads, ", the number of threads");
   }
   const Groups& groups = launch.groups;
   sound &= expect("/groups/sm", groups.sm.size(), groups.size(), ", the number of groups");
@@ -150,6 +154,12 @@ bool check_launch_frame(const Launch& launch, const std::string& path, std::uint
     return false;
   }
   if (!check_lengths(launch, path, faults)) {
+    return false;
+  }
+  if (const std::size_t events = launch.thread_path.empty() ? 0 : launch.data.events.size();
+      launch.data.events.path.size() != events) {
+    faults.add(path + "/events/path", "events and threads have paths together, or neither",
+               counted(launch.data.events.path.size(), "row"), std::to_string(events));
     return false;
   }
   const bool sound = check_both_offsets(launch, path, faults);

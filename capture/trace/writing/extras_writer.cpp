@@ -79,4 +79,18 @@ void write_instruction_counts(hid_t root, const char* kind, const InstructionCou
   table.finish();
 }
 
+void write_paths(hid_t root, const Paths& paths, ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
+  const hdf5::Handle profile = profile_group(root);
+  Table table(profile.get(), "paths", "/profile/paths", pipeline, chunk_rows);
+  table.rows<std::uint16_t>("shader", 1, paths.shader.data(), paths.size());
+  table.rows<std::uint64_t>("calls", 1, paths.calls.data(), paths.calls.size());
+  table.rows<std::uint32_t>("counts", 1, paths.counts.data(), paths.counts.size());
+  table.finish();
+  Table blocks(profile.get(), "path_blocks", "/profile/path_blocks", pipeline, chunk_rows);
+  blocks.rows<std::uint16_t>("shader", 1, paths.block_shader.data(), paths.block_shader.size());
+  blocks.rows<std::uint32_t>("function", 1, paths.function.data(), paths.function.size());
+  blocks.rows<std::uint32_t>("block", 1, paths.block.data(), paths.block.size());
+  blocks.finish();
+}
+
 }  // namespace rayreplay::trace

@@ -20,9 +20,11 @@ struct Chunk {
   std::vector<std::vector<std::uint32_t>> lanes;  ///< by recorded lane: its fields
 };
 
-[[nodiscard]] inline std::uint32_t field_count(std::uint32_t kind) {
-  constexpr std::uint32_t kFields[RR_KINDS] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
-  return kFields[kind];
+/// `w0`: a chunk's first word.
+[[nodiscard]] inline std::uint32_t field_count(std::uint32_t w0) {
+  constexpr std::uint32_t kFields[RR_PATH_BYTES] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
+  const std::uint32_t kind = w0 & 0x1F;
+  return kind < RR_PATH_BYTES ? kFields[kind] : 1 + (w0 >> 24 & 0x7F);
 }
 
 /// Throws on anything that record.h does not allow.
@@ -61,7 +63,7 @@ struct Chunk {
       require(chunk.recorded != chunk.mask && (chunk.recorded & ~chunk.mask) == 0, "masks that do not fit together");
     }
     require(n > 0 && std::popcount(chunk.recorded) == static_cast<int>(n), "a wrong number of lanes");
-    const std::uint32_t fields = field_count(chunk.kind);
+    const std::uint32_t fields = field_count(w0);
     require(words.size() - at >= std::size_t{n} * fields, "a cut chunk");
     chunk.lanes.assign(n, {});
     for (std::uint32_t k = 0; k < fields; ++k) {

@@ -158,6 +158,16 @@ std::vector<NamedOptions> option_sets() {
     o.record = false;
     o.count_blocks = block_counts::CounterSet::Minimal;
   });
+  add("paths", [](instrument::Options& o) { o.record_paths = true; });
+  add("paths_and_minimal_blocks", [](instrument::Options& o) {
+    o.record_paths = true;
+    o.count_blocks = block_counts::CounterSet::Minimal;
+  });
+  add("paths_and_everything", [&](instrument::Options& o) {
+    all(o);
+    count_everything(o);
+    o.record_paths = true;
+  });
   return sets;
 }
 

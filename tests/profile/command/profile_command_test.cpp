@@ -73,6 +73,26 @@ class ProfileCommand : public testing::Test {
   test::Scratch scratch_;
 };
 
+TEST_F(ProfileCommand, PathsOfCalls) {
+  trace::Trace trace = trace_of(test::two_shaders("", 1));
+  trace.block_counts = {};
+  trace.paths = {{0, 0}, {3, 1}, {1, 0, 1, 1, 1, 1, 0, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 2, 3}};
+  const std::string file = save("paths.rrt", trace);
+  for (const auto& words : {std::vector<std::string>{"profile", file, "--format", "csv"},
+                            std::vector<std::string>{"profile", file, "--rows", "paths", "--format", "csv"}}) {
+    EXPECT_THAT(printed(words), HasSubstr("shader,stage,name,calls,paths,most_taken_share,least_instructions,"
+                                          "mean_instructions,most_instructions,instructions_share\r\n"));
+    EXPECT_THAT(printed(words), HasSubstr(",4,2,0.75,4,4.75,7,1\r\n"));
+  }
+  const auto document = nlohmann::json::parse(printed({"profile", file, "--format", "json"}));
+  EXPECT_EQ(document.at("paths").at(0).at("mean_instructions"), 4.75);
+  EXPECT_THAT(printed({"info", file}), HasSubstr("2 paths of calls (rayreplay profile)"));
+  refused({"profile", file, "--blocks"}, 3, "no counts of basic blocks");
+  trace.paths = {};
+  test::add_branching(trace.block_counts, 0, 0, 1);
+  refused({"profile", save("blocks.rrt", trace), "--rows", "paths"}, 3, "the trace has no counts of paths");
+}
+
 TEST_F(ProfileCommand, DisassemblyShowsExecutions) {
   profile::Run run = test::two_shaders("a", 1);
   test::add_branching(run.profile.block_counts, 4, 0, 2);

@@ -1,0 +1,197 @@
+// Paths of calls with their instructions, and the efficiency of groups of lanes that took different paths.
+#include "capture/profile/path_efficiency.hpp"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "tests/support/branching_shader.hpp"
+#include "tests/support/random_trace.hpp"
+
+namespace rayreplay::profile {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using trace::EventKind;
+using trace::ShaderStage;
+
+/// Two shaders of four blocks with 2, 4, 1 and 1 instructions.
+trace::Trace two_shaders() {
+  trace::Trace result;
+  result.header.warp_size = 4;
+  for (const ShaderStage stage : {ShaderStage::RayGeneration, ShaderStage::Miss}) {
+    result.shaders.push_back({stage, "main", "shader", test::branching_shader()});
+  }
+  for (std::uint16_t shader = 0; shader < 2; ++shader) {
+    for (std::uint32_t block = 0; block < 4; ++block) {
+      result.paths.block_shader.push_back(shader);
+      result.paths.function.push_back(0);
+      result.paths.block.push_back(block);
+    }
+  }
+  return result;
+}
+
+void add_path(trace::Trace& trace, std::uint16_t shader, std::uint64_t calls, std::vector<std::uint32_t> counts) {
+  trace.paths.shader.push_back(shader);
+  trace.paths.calls.push_back(calls);
+  trace.paths.counts.insert(trace.paths.counts.end(), counts.begin(), counts.end());
+}
+
+PathProfile profile_of(const trace::Trace& trace) {
+  return path_profile(trace.shaders, trace.paths, "t.rrt");
+}
+
+TEST(PathProfile, HasTheInstructionsOfEachCall) {
+  trace::Trace trace = two_shaders();
+  add_path(trace, 0, 5, {1, 0, 1, 1});   // 4 instructions
+  add_path(trace, 0, 1, {1, 1, 0, 1});   // 7
+  add_path(trace, 1, 0, {1, 0, 0, 0});   // 2, no call
+  add_path(trace, 1, 2, {1, 10, 0, 1});  // 43
+  const PathProfile profile = profile_of(trace);
+  EXPECT_THAT(profile.instructions, ElementsAre(4, 7, 2, 43));
+  ASSERT_EQ(profile.shaders.size(), 2U);
+  EXPECT_THAT(profile.shaders[0].instructions, ElementsAre(2, 4, 1, 1));
+  EXPECT_EQ(profile.shaders[0].calls, 6U);
+  EXPECT_EQ(profile.shaders[0].taken, 2U);
+  EXPECT_EQ(profile.shaders[0].executed, 27U);
+  EXPECT_EQ(profile.shaders[0].least, 4U);
+  EXPECT_EQ(profile.shaders[0].most, 7U);
+  EXPECT_EQ(profile.shaders[0].most_calls, 5U);
+  EXPECT_EQ(profile.shaders[1].taken, 1U);
+  EXPECT_EQ(profile.shaders[1].least, 43U);
+  EXPECT_EQ(profile.shaders[1].executed, 86U);
+}
+
+TEST(PathProfile, OfBlocksThatAreNotThereIsRefused) {
+  trace::Trace trace = two_shaders();
+  trace.paths.block[3] = 4;
+  add_path(trace, 0, 5, {1, 0, 1, 1});
+  try {
+    static_cast<void>(profile_of(trace));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.info().where, HasSubstr("t.rrt:/profile/path_blocks/block[3]"));
+  }
+}
+
+TEST(PathProfile, OfSumsBeyond64BitsIsRefused) {
+  trace::Trace trace = two_shaders();
+  add_path(trace, 0, ~std::uint64_t{0}, {1, 0, 1, 1});
+  try {
+    static_cast<void>(profile_of(trace));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.info().where, HasSubstr("/profile/paths/calls[0]"));
+  }
+}
+
+/// A launch of so many threads, a miss each.
+trace::Launch misses(const std::vector<std::uint32_t>& groups, const std::vector<std::uint32_t>& paths) {
+  trace::Launch launch;
+  launch.size = {static_cast<std::uint32_t>(groups.size()), 1, 1};
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    launch.data.events.kind.push_back(EventKind::Miss);
+    launch.data.events.group.push_back(groups[i]);
+    launch.data.events.path.push_back(paths[i]);
+    launch.data.events.shader.push_back(1);
+  }
+  launch.groups.warp.assign(*std::max_element(groups.begin(), groups.end()) + 1, 0);
+  return launch;
+}
+
+TEST(PathEfficiency, NeedsTheMostExecutionsOfEachBlock) {
+  trace::Trace trace = two_shaders();
+  add_path(trace, 1, 3, {1, 0, 1, 1});  // 4
+  add_path(trace, 1, 1, {1, 1, 0, 1});  // 7
+  add_path(trace, 1, 1, {1, 5, 2, 1});  // 25
+  const PathProfile profile = profile_of(trace);
+  const auto of = [&](const std::vector<std::uint32_t>& groups, const std::vector<std::uint32_t>& paths) {
+    return tally_paths(trace, profile, misses(groups, paths)).by_stage[static_cast<std::size_t>(ShaderStage::Miss)];
+  };
+  PathTally tally = of({0, 0, 0, 0}, {1, 1, 1, 1});
+  EXPECT_EQ(tally.efficiency(4), 1.);
+  tally = of({0, 0, 0, 0}, {1, 2, 1, 1});  // blocks 0 to 3: all once, 2 + 4 + 1 + 1
+  EXPECT_EQ(tally.lane_instructions, 19U);
+  EXPECT_EQ(tally.group_instructions, 8U);
+  tally = of({0, 1, 0, 1}, {1, 2, 3, 2});
+  EXPECT_EQ(tally.groups, 2U);
+  EXPECT_EQ(tally.group_instructions, 25U + 7U);
+  EXPECT_EQ(tally.lane_instructions, 4U + 25U + 7U + 7U);
+  tally = of({0, 1, 0, 1}, {1, 0, 3, 2});  // a lane of group 1 has no path
+  EXPECT_EQ(tally.groups, 1U);
+  EXPECT_EQ(tally.group_instructions, 25U);
+  EXPECT_FALSE(tally.efficiency(0));
+  EXPECT_FALSE(of({0}, {0}).efficiency(4));
+}
+
+/// Straight from the definition, group by group.
+PathTallies slow(const trace::Trace& trace, const trace::Launch& launch) {
+  const std::uint32_t instructions[4] = {2, 4, 1, 1};
+  PathTallies result;
+  const auto add = [&](const std::vector<std::uint32_t>& paths) {
+    PathTally tally;
+    tally.groups = 1;
+    for (std::size_t b = 0; b < 4; ++b) {
+      std::uint64_t most = 0;
+      for (const std::uint32_t path : paths) {
+        if (path == 0) {
+          return;
+        }
+        const std::uint32_t count = trace.paths.counts[4 * (path - 1) + b];
+        tally.lane_instructions += std::uint64_t{count} * instructions[b];
+        most = std::max<std::uint64_t>(most, count);
+      }
+      tally.group_instructions += most * instructions[b];
+    }
+    const trace::Shader& shader = trace.shaders[trace.paths.shader[paths[0] - 1]];
+    result.by_stage[static_cast<std::size_t>(shader.stage)] += tally;
+  };
+  std::map<std::uint32_t, std::vector<std::uint32_t>> groups, warps;
+  for (std::size_t e = 0; e < launch.data.events.size(); ++e) {
+    groups[launch.data.events.group[e]].push_back(launch.data.events.path[e]);
+  }
+  for (std::size_t t = 0; t < launch.thread_path.size(); ++t) {
+    warps[launch.thread_warp[t]].push_back(launch.thread_path[t]);
+  }
+  for (const auto* all : {&groups, &warps}) {
+    for (const auto& [group, paths] : *all) {
+      add(paths);
+    }
+  }
+  return result;
+}
+
+TEST(PathEfficiency, IsThatOfTheDefinition) {
+  test::Random random(3);
+  for (int round = 0; round < 50; ++round) {
+    trace::Trace trace = two_shaders();
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      add_path(trace, i < 5 ? 0 : 1, 1, {1 + random.below(9), random.below(300), random.below(3), 1});
+    }
+    const std::uint32_t threads = 1 + random.below(20'000);
+    std::vector<std::uint32_t> groups, paths;
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      groups.push_back(random.below(threads / 3 + 1));
+      paths.push_back(random.one_in(20) ? 0 : 6 + random.below(7));
+    }
+    trace::Launch launch = misses(groups, paths);
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      launch.thread_warp.push_back(t / 4);
+      launch.thread_path.push_back(random.one_in(20) ? 0 : 1 + random.below(5));
+    }
+    const PathTallies fast = tally_paths(trace, profile_of(trace), launch);
+    const PathTallies expected = slow(trace, launch);
+    for (std::size_t s = 0; s < trace::kShaderStages; ++s) {
+      EXPECT_EQ(fast.by_stage[s].groups, expected.by_stage[s].groups);
+      EXPECT_EQ(fast.by_stage[s].lane_instructions, expected.by_stage[s].lane_instructions);
+      EXPECT_EQ(fast.by_stage[s].group_instructions, expected.by_stage[s].group_instructions);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::profile
