@@ -206,9 +206,12 @@ TEST_F(RegroupedByHand, CostsOfCallsInUnitsOfStreams) {
   const auto call = [](std::size_t shader, trace::EventKind kind) {
     return shader * trace::kEventKinds + static_cast<std::size_t>(kind);
   };
-  costs.calls[call(0, trace::EventKind::Begin)] = {.issue = 12.25, .latency = 70.4, .origin = "hand"};
-  costs.calls[call(2, trace::EventKind::ClosestHit)] = {.issue = 1.0 / 3, .latency = 1.5, .origin = "hand"};
-  costs.calls[call(2, trace::EventKind::Reorder)] = {.issue = 5, .latency = 5, .origin = "hand"};
+  costs.calls[call(0, trace::EventKind::Begin)] = {
+      .issue = 12.25, .latency = 70.4, .origin = "hand", .latency_origin = "hand"};
+  costs.calls[call(2, trace::EventKind::ClosestHit)] = {
+      .issue = 1.0 / 3, .latency = 1.5, .origin = "hand", .latency_origin = "hand"};
+  costs.calls[call(2, trace::EventKind::Reorder)] = {
+      .issue = 5, .latency = 5, .origin = "hand", .latency_origin = "hand"};
   const std::vector<memory::CallWork> work = experiment::call_work(costs);
   ASSERT_EQ(work.size(), costs.calls.size());
   EXPECT_EQ(work[call(0, trace::EventKind::Begin)].issue, 12 * 256 + 64U);
