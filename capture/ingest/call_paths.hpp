@@ -3,8 +3,8 @@
 // Contract: `add` takes every record of every launch, in any order; `finish` derives the blocks' counts of each path
 // (derived_counts.hpp) and numbers the paths by shader and counts, so that the numbers do not depend on the order in
 // which the device ran them. Records that do not fit their shader, or whose counts contradict each other, have no path,
-// with a line in `remarks`. At most kMostNumbers counters are kept; calls with further paths have none, which a line
-// says too. `path_of` is thread-safe behind `finish`.
+// with a line in `remarks`. At most kMostNumbers counters are kept; calls with further paths have none, and a line in
+// `remarks` says so. `path_of` is thread-safe behind `finish`.
 #pragma once
 
 #include <cstdint>

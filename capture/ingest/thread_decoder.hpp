@@ -10,9 +10,8 @@
 //   CALLABLE                 belongs to no ray where rays are named, else by position
 //   REORDER                  Reorder, with hint and bits for the ray it names
 //   RAY_GENERATION, EXECUTE, REPORT_REJECTED: no event
-//   PATH, PATH_BYTES         the path of the entry of this shader that is open and was made last, which it closes
-//   unless
-//                            the call goes on. Every call of a shader with paths has a last one, so calls nest.
+//   PATH, PATH_BYTES         path of the newest open entry of this shader. Closes the entry, unless the record may be
+//                            replaced. Calls nest, and each has a last record
 // EXECUTE and REORDER count rays within a shader call, and calls are inferred from the records: a CLOSEST_HIT or MISS
 // is called by the shader call that began its ray; a trace call, reorder or execute of shader S is made by the
 // innermost open call of S, which ends the calls inside it. A closest-hit shader that recurses into itself and

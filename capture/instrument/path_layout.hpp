@@ -1,6 +1,6 @@
 // Paths of a module's shader calls: what their records count.
 //
-// A call counts executions in private memory and records them where it ends. The counters of a shader are the sites of
+// A call counts executions in private memory and records them where it ends. A shader has a counter for each site of
 // the functions that it reaches, in the order of `functions`; every block's executions follow from them
 // (block_counts/derived_counts.hpp).
 //

@@ -1,9 +1,9 @@
 // SIMT efficiency by instruction of a launch's calls, from the paths of each of them.
 //
-// A group of lanes that a call of the device executes together (a ray-generation warp, a co-execution group of events)
-// is taken to run block after block, with all lanes that execute the block as often: block b needs max over the lanes
-// of their executions, times its instructions. So lanes are assumed to meet again at every block, also of different
-// rounds of a loop: this is the least that a warp can execute, and what it does execute may be more.
+// A group is the lanes that the device executes together in one call (a ray-generation warp, a co-execution group of
+// events). Its lanes are taken to execute each block together: the group executes block b as often as the lane with
+// most executions of it. So lanes are assumed to meet again at every block, also of different rounds of a loop. This is
+// the least that a warp can execute; what it does execute may be more.
 //
 //   efficiency = Σ_groups Σ_b n(b) · Σ_lanes c(b) ÷ (warp size · Σ_groups Σ_b n(b) · max_lanes c(b))
 //

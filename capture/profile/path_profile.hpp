@@ -22,7 +22,7 @@ struct ShaderPaths {
   std::uint64_t taken = 0;                  ///< paths with calls
   std::uint64_t executed = 0;               ///< instructions of all calls
   std::uint64_t least = 0, most = 0;        ///< instructions of a call
-  std::uint64_t most_calls = 0;             ///< of one path
+  std::uint64_t most_calls = 0;             ///< of the commonest path
 };
 
 struct PathProfile {

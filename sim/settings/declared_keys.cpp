@@ -260,7 +260,7 @@ void add_scheduler(List& list) {
       .flag("--hint-file", kSchedulers, "NAME:BITS=FILE");
   list.text("scheduler.cost_source", kAuto, kModel | kRegroup | kStream,
             "Costs of calls that shader_costs does not name; auto: by executed basic blocks where the trace counts "
-            "them, else by the shader's SPIR-V, else by stage")
+            "them, else by the shader's SPIR-V, else by stage; captured: as auto, with latencies from clocks")
       .choices({"auto", "default", "spirv", "blocks", "captured"})
       .flag("--cost-source", kSchedulers);
   list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,

@@ -69,7 +69,7 @@ TEST_F(CaptureCommandTest, ProfileShowsShadersAndBlocks) {
   trace::write(trace, file("none.rrt"));
   const Outcome none = run("profile " + quoted("none.rrt"));
   EXPECT_EQ(none.code, 3);
-  EXPECT_THAT(none.output, HasSubstr("capture the application with --profile blocks"));
+  EXPECT_THAT(none.output, HasSubstr("capture the application with --profile all"));
   trace.block_counts = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 2, 3}, {100, 60, 40, 100}, {25, 15, 10, 25}};
   trace::write(trace, file("t.rrt"));
   const Outcome table = run("profile " + quoted("t.rrt"));

@@ -155,7 +155,7 @@ void declare(CLI::App& command, ProfileArguments& options) {
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
   add_value(
       command, "--rows", options.rows, "NAME",
-      "Rows in place of those of shaders: branches, loads, uniformity (their sums), or paths (the shaders' calls)",
+      "Rows in place of those of shaders: branches, loads, uniformity (sums of both), or paths (of the shaders' calls)",
       "Output")
       ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths"}))
       ->excludes("--blocks");

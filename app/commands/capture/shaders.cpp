@@ -192,7 +192,8 @@ void declare(CLI::App& command, ShadersArguments& options) {
           ->check(CLI::IsMember({"shaders", "calls", "branches", "loads"}));
   CLI::Option* disassemble =
       add_plain(command, "--disassemble", options.shader, "SHADER",
-                "Its instructions as text in place of the tables: a shader's number, entry point or name", "Output")
+                "Annotated instructions of one shader in place of the tables: a shader's number, entry point or name",
+                "Output")
           ->excludes(rows);
   add_plain(command, "--pipeline", options.pipeline, "N", "Counts of the shader in this pipeline [summed over all]",
             "Output")

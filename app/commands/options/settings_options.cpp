@@ -58,8 +58,8 @@ experiment::StageMask conditional_of(experiment::StageMask stages, const experim
   return found & ~stages;
 }
 
-/// "A=1,B=2": values of an open table. A part without a value begins a name with commas. The last '=' counts: a
-/// shader's name may hold others.
+/// "A=1,B=2": values of an open table. A part without '=' belongs to the name that follows, which has commas.
+/// The last '=' counts: a shader's name may hold others.
 void set_open(Settings& settings, const ExperimentParameter& parameter, const std::vector<std::string>& lists) {
   const std::string table = parameter.declared.name.substr(0, parameter.declared.name.size() - 1);
   const auto refuse = [&parameter](const std::string& found) {

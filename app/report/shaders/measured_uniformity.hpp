@@ -1,6 +1,6 @@
 // Measured uniformity of a shader's branches and loads, by place in its module, for the annotated instructions.
 //
-// Contract: the counts of a place add up over the pipelines of its shader; a sum beyond 64 bits stays at its most. The
+// Contract: the counts of a place add up over the pipelines of its shader; a sum beyond 64 bits saturates. The
 // level of a sum: divergent if lanes differed in one pipeline, else not compared if one pipeline did not compare, else
 // observed if one pipeline executed the place, else not executed. A proof holds for all pipelines. O(rows · log rows).
 #pragma once
