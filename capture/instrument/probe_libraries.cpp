@@ -4,15 +4,22 @@
 #include "CountsByExtension.spv.hpp"
 #include "EmptyAnyHit.spv.hpp"
 #include "Events.spv.hpp"
+#include "EventsByExtension.spv.hpp"
+#include "EventsByExtensionWithClock.spv.hpp"
 #include "EventsWithClock.spv.hpp"
 #include "Lookups.spv.hpp"
 
 namespace rayreplay::instrument {
 
 // Never destroyed: an application's threads may make pipelines while the process exits.
-const Library& events_library(bool clock) {
+const Library& events_library(bool clock, bool ballot_extension) {
   static const Library* const kPlain = new Library(make_library(kEvents));
   static const Library* const kWithClock = new Library(make_library(kEventsWithClock));
+  static const Library* const kByExtension = new Library(make_library(kEventsByExtension));
+  static const Library* const kByExtensionWithClock = new Library(make_library(kEventsByExtensionWithClock));
+  if (ballot_extension) {
+    return clock ? *kByExtensionWithClock : *kByExtension;
+  }
   return clock ? *kWithClock : *kPlain;
 }
 

@@ -5,7 +5,7 @@
 
 namespace rayreplay::instrument {
 
-[[nodiscard]] const Library& events_library(bool clock);
+[[nodiscard]] const Library& events_library(bool clock, bool ballot_extension);
 [[nodiscard]] const Library& lookups_library();
 [[nodiscard]] const Library& counts_library(bool ballot_extension);
 /// An any-hit shader that does nothing.

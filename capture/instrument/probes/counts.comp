@@ -1,21 +1,12 @@
 // Probes that count executions: the first active lane of a group adds for all of them. A counter has some of these
 // cells, a u64 each, in this order: lanes; groups; groups with one value in all lanes; groups with one address in all
 // lanes. `cell` is the index of its first cell. Linked like the probes of events.comp.
-//
-// RR_BALLOT_EXTENSION: votes by SPV_KHR_shader_ballot. They tell which lanes run at the moment, whereas group operations
-// of the core also order the lanes' ways to them: on NVIDIA's driver 580 shaders with many of these never end.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_atomic_int64 : require
-#extension GL_KHR_shader_subgroup_ballot : require
-#ifdef RR_BALLOT_EXTENSION
-#extension GL_ARB_gpu_shader_int64 : require
-#extension GL_ARB_shader_ballot : require
-#else
-#extension GL_KHR_shader_subgroup_shuffle : require
-#endif
+#include "capture/instrument/probes/vote.h"
 #include "capture/instrument/probes/constants.h"
 
 layout(local_size_x = 1) in;
@@ -25,46 +16,6 @@ layout(constant_id = RR_CONST_WIDE) const bool kWide = false;
 layout(buffer_reference, buffer_reference_align = 8, std430) buffer Cells {
   uint64_t number[4];
 };
-
-#ifdef RR_BALLOT_EXTENSION
-uvec4 vote(const bool value) {
-  return uvec4(unpackUint2x32(ballotARB(value)), 0u, 0u);
-}
-bool is_first(const uvec4 together) {
-  return subgroupBallotExclusiveBitCount(together) == 0u;
-}
-uint of_lane(const uint words, const uint lane) {
-  return readInvocationARB(words, lane);
-}
-uvec2 of_lane(const uvec2 words, const uint lane) {
-  return readInvocationARB(words, lane);
-}
-uvec3 of_lane(const uvec3 words, const uint lane) {
-  return readInvocationARB(words, lane);
-}
-uvec4 of_lane(const uvec4 words, const uint lane) {
-  return readInvocationARB(words, lane);
-}
-#else
-uvec4 vote(const bool value) {
-  return subgroupBallot(value);
-}
-bool is_first(const uvec4 together) {
-  return subgroupElect();
-}
-uint of_lane(const uint words, const uint lane) {
-  return subgroupShuffle(words, lane);
-}
-uvec2 of_lane(const uvec2 words, const uint lane) {
-  return subgroupShuffle(words, lane);
-}
-uvec3 of_lane(const uvec3 words, const uint lane) {
-  return subgroupShuffle(words, lane);
-}
-uvec4 of_lane(const uvec4 words, const uint lane) {
-  return subgroupShuffle(words, lane);
-}
-#endif
 
 uint lanes_of(const uvec4 together) {
   return uint(bitCount(together.x)) + (kWide ? uint(bitCount(together.y)) : 0u);
@@ -121,8 +72,7 @@ void rr_count_same_both(const uint64_t counters, const uint cell, const bool val
   }
 }
 
-// The lane that the others are compared with. It comes from the ballot, its value from a shuffle:
-// broadcasts of the first lane are wrong on lavapipe.
+// The lane that the others are compared with.
 uint rr_leader() {
   uvec4 together = vote(true);
   return !kWide || together.x != 0u ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));

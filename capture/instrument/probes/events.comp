@@ -8,13 +8,12 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_atomic_int64 : require
-#extension GL_KHR_shader_subgroup_ballot : require
-#extension GL_KHR_shader_subgroup_shuffle : require
 #ifdef RR_CLOCK
 #extension GL_EXT_shader_realtime_clock : require
 #endif
 #include "capture/instrument/probes/constants.h"
 #include "capture/instrument/probes/record.h"
+#include "capture/instrument/probes/vote.h"
 
 layout(local_size_x = 1) in;
 
@@ -72,12 +71,12 @@ Chunk open_chunk(const uint kind, const uint fields, const uint name, const uint
   if (kGate && Control(kControl).gate == 0u) {
     return chunk;
   }
-  uvec4 together = subgroupBallot(true);
+  uvec4 together = vote(true);
   uvec4 recorded = together;
   bool mine = true;
   if (kSampled) {
     mine = sampled(id, size);
-    recorded = subgroupBallot(mine) & together;
+    recorded = vote(mine) & together;
   }
   uint n = uint(bitCount(recorded.x)) + (kWide ? uint(bitCount(recorded.y)) : 0u);
   if (n == 0u) {
@@ -86,10 +85,9 @@ Chunk open_chunk(const uint kind, const uint fields, const uint name, const uint
   bool partial = recorded.x != together.x || (kWide && recorded.y != together.y);
   uint header = uint(RR_HEADER_WORDS) + (kWide ? 1u : 0u) + (partial ? (kWide ? 2u : 1u) : 0u);
   uint words = header + fields * n;
-  // The leader comes from the ballot, its value from a shuffle: subgroupBroadcastFirst is wrong on lavapipe.
   uint leader = !kWide || together.x != 0u ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
   uint64_t base = 0ul;
-  if (subgroupElect()) {
+  if (is_first(together)) {
     base = atomicAdd(Control(kControl).counter, uint64_t(words));
     if (base + words > kEventsWords) {
       base = ~0ul;
@@ -115,12 +113,12 @@ Chunk open_chunk(const uint kind, const uint fields, const uint name, const uint
   // Two halves: shuffles of 64-bit values need a feature of their own. Buffers below 2^32 words need the low one only.
   bool fits;
   if (!kLarge) {
-    uint low = subgroupShuffle(uint(base), leader);
+    uint low = of_lane(uint(base), leader);
     fits = low != 0xFFFFFFFFu;
     base = uint64_t(low);
   } else {
-    uint low = subgroupShuffle(uint(base), leader);
-    uint high = subgroupShuffle(uint(base >> 32), leader);
+    uint low = of_lane(uint(base), leader);
+    uint high = of_lane(uint(base >> 32), leader);
     base = uint64_t(low) | uint64_t(high) << 32;
     fits = base != ~0ul;
   }
@@ -260,7 +258,7 @@ void rr_execute(const uint shader, const uvec3 id, const uvec3 size, const uint 
 // four counters, 2 a word for each of `words` counters. `large`: a counter of this lane is beyond a byte.
 uvec4 rr_open_path(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp,
                    const uint goes_on, const uint bytes, const uint words, const bool large) {
-  uvec4 beyond = subgroupBallot(large);
+  uvec4 beyond = vote(large);
   bool narrow = beyond.x == 0u && (!kWide || beyond.y == 0u);
   uint fields = narrow ? bytes : words;
   Chunk c = open_chunk(narrow ? RR_PATH_BYTES : RR_PATH, fields + 1u, name_of(shader, fields | goes_on << 7),

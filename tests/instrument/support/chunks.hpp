@@ -1,6 +1,7 @@
 // The event buffer read back, straight from record.h's words.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -27,15 +28,20 @@ struct Chunk {
   return kind < RR_PATH_BYTES ? kFields[kind] : 1 + (w0 >> 24 & 0x7F);
 }
 
-/// Throws on anything that record.h does not allow.
-[[nodiscard]] inline std::vector<Chunk> read_chunks(std::span<const std::uint32_t> words) {
+/// Throws on anything that record.h does not allow. `full`: the buffer, zeros at first, was full; behind the last chunk
+/// that fitted are only zeros.
+[[nodiscard]] inline std::vector<Chunk> read_chunks(std::span<const std::uint32_t> words, bool full = false) {
   const auto require = [](bool holds, const char* what) {
     if (!holds) {
       throw std::runtime_error(what);
     }
   };
   std::vector<Chunk> chunks;
+  const auto is_zero = [](std::uint32_t word) { return word == 0; };
   for (std::size_t at = 0; at < words.size();) {
+    if (full && std::ranges::all_of(words.subspan(at), is_zero)) {
+      break;
+    }
     require(words.size() - at >= RR_HEADER_WORDS, "a cut header");
     Chunk chunk;
     const std::uint32_t w0 = words[at];

@@ -159,6 +159,10 @@ std::vector<NamedOptions> option_sets() {
     o.count_blocks = block_counts::CounterSet::Minimal;
   });
   add("paths", [](instrument::Options& o) { o.record_paths = true; });
+  add("paths_by_extension", [&](instrument::Options& o) {
+    all(o);
+    o.record_paths = o.ballot_extension = true;
+  });
   add("paths_and_minimal_blocks", [](instrument::Options& o) {
     o.record_paths = true;
     o.count_blocks = block_counts::CounterSet::Minimal;

@@ -1,4 +1,4 @@
-// Whether tests can run shaders with group operations of the core (no extension) in many blocks.
+// What tests may expect of the groups in which a device runs threads.
 #pragma once
 
 #include "capture/apps/framework/device.hpp"
@@ -8,6 +8,12 @@ namespace rayreplay::test {
 /// NVIDIA's driver (580 at least): such shaders never end. The capture layer uses VK_EXT_shader_subgroup_ballot there.
 inline bool never_ends_group_operations(const apps::Device& device) {
   return device.limits().name.starts_with("NVIDIA");
+}
+
+/// Threads of a group lie in one row of the launch, and stay together until their branches differ. NVIDIA's groups are
+/// blocks of 8 by 4 threads, and may part and meet elsewhere than the shader's blocks.
+inline bool groups_are_rows(const apps::Device& device) {
+  return !device.limits().name.starts_with("NVIDIA");
 }
 
 }  // namespace rayreplay::test
