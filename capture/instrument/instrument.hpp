@@ -41,7 +41,7 @@ struct Options {
   bool clock = false;                 ///< the device has shaderDeviceClock
   bool sm = false;                    ///< the device has VK_NV_shader_sm_builtins
   bool wide_subgroups = false;        ///< subgroups may have more than 32 lanes
-  bool ballot_extension = false;      ///< the device has VK_EXT_shader_subgroup_ballot: counters and paths vote by it
+  bool ballot_extension = false;      ///< the device has VK_EXT_shader_subgroup_ballot: probes vote by it
   bool gate = false;                  ///< look at RR_CONTROL_GATE before recording
   std::optional<Window> window;
   std::uint32_t every = 1;   ///< record threads whose id is a multiple

@@ -96,11 +96,7 @@ void Rewriter::probe(std::vector<Instruction>& out, const char* name, std::span<
 
 Id Rewriter::probe(std::vector<Instruction>& out, Id type, const char* name, std::span<const std::uint32_t> shaders,
                    std::span<const Id> more) {
-  return probe(out, type, event_function(name), shaders, more);
-}
-
-Id Rewriter::probe(std::vector<Instruction>& out, Id type, Id function, std::span<const std::uint32_t> shaders,
-                   std::span<const Id> more) {
+  const Id function = event_function(name);
   std::vector<Id> arguments;
   arguments.reserve(kCommonArguments + more.size());
   arguments.push_back(shader_id(out, shaders));
@@ -123,10 +119,6 @@ Id Rewriter::shader_id(std::vector<Instruction>& out, std::span<const std::uint3
 }
 
 Id Rewriter::event_function(const char* name) {
-  return linker.function(events_library(clock_, false), name);
-}
-
-Id Rewriter::path_function(const char* name) {
   return linker.function(events_library(clock_, options.ballot_extension), name);
 }
 

@@ -44,13 +44,8 @@ class Rewriter {
   /// The same for a probe with a result of type `type`.
   [[nodiscard]] Id probe(std::vector<Instruction>& out, Id type, const char* name,
                          std::span<const std::uint32_t> shaders, std::span<const Id> more);
-  /// The same for the probe `function`.
-  [[nodiscard]] Id probe(std::vector<Instruction>& out, Id type, Id function, std::span<const std::uint32_t> shaders,
-                         std::span<const Id> more);
   /// A function of events.comp.
   [[nodiscard]] Id event_function(const char* name);
-  /// The same for probes that stand in many blocks: they vote by the extension where the device has it.
-  [[nodiscard]] Id path_function(const char* name);
   /// A function of lookups.comp.
   [[nodiscard]] Id lookup(const char* name);
 

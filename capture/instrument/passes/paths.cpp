@@ -194,10 +194,10 @@ void Paths::record(std::vector<Instruction>& body, std::uint32_t shader, Id goes
   const std::array<Id, 4> arguments = {goes_on, r.linker.constant(bytes), r.linker.constant(words), large};
   const std::array<std::uint32_t, 1> shaders = {shader};
   const Id chunk_type = r.linker.type_uvec(4);
-  const Id chunk = r.probe(body, chunk_type, r.path_function("rr_open_path"), shaders, arguments);
+  const Id chunk = r.probe(body, chunk_type, "rr_open_path", shaders, arguments);
   const Id what = r.linker.fresh();
   body.emplace_back(Op::OpCompositeExtract, std::initializer_list<Word>{type, what, chunk, 3});
-  const Id write = r.path_function("rr_path_word");
+  const Id write = r.event_function("rr_path_word");
   const auto put = [&](std::uint32_t k, Id word) {
     const std::array<Id, 3> values = {chunk, r.linker.constant(k), word};
     (void)r.call(body, r.linker.type_void(), write, values);
