@@ -16,9 +16,9 @@ using nlohmann::json;
 using Words = std::vector<std::string>;
 
 /// Ray generation of the capture keeps 24 bytes across its trace call, whose payload has 92 (tests/machine).
-const std::string kCaptured = RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend.rrt";
+const std::string kOneWeekend = RAYREPLAY_SOURCE_DIR "/tests/data/h200/one-weekend.rrt";
 
-std::map<std::string, double> metrics(const std::string& trace, const Words& settings) {
+std::map<std::string, double> payload_metrics(const std::string& trace, const Words& settings) {
   Words words = {"run", "--format", "json"};
   Words all = {"trace=" + trace, "machine.sms=2", "schedule.time=memory", "outputs=time,cache,traffic"};
   all.insert(all.end(), settings.begin(), settings.end());
@@ -37,29 +37,29 @@ std::map<std::string, double> metrics(const std::string& trace, const Words& set
 }
 
 TEST(Payload, IsThatOfTheCapturedShaders) {
-  const auto usual = metrics(kCaptured, {});
-  EXPECT_EQ(usual, metrics(kCaptured, {"stream.payload_bytes=-1"}));
-  EXPECT_EQ(usual, metrics(kCaptured, {"stream.payload_bytes=92"}));
-  EXPECT_NE(usual, metrics(kCaptured, {"stream.payload_bytes=32"}));
+  const auto usual = payload_metrics(kOneWeekend, {});
+  EXPECT_EQ(usual, payload_metrics(kOneWeekend, {"stream.payload_bytes=-1"}));
+  EXPECT_EQ(usual, payload_metrics(kOneWeekend, {"stream.payload_bytes=92"}));
+  EXPECT_NE(usual, payload_metrics(kOneWeekend, {"stream.payload_bytes=32"}));
 }
 
 TEST(Payload, MovesOnce) {
   const std::string ser = "scheduler.model=ser";
-  const auto usual = metrics(kCaptured, {ser});
-  EXPECT_EQ(usual, metrics(kCaptured, {ser + ":live_state=24", "stream.payload_bytes=92"}))
+  const auto usual = payload_metrics(kOneWeekend, {ser});
+  EXPECT_EQ(usual, payload_metrics(kOneWeekend, {ser + ":live_state=24", "stream.payload_bytes=92"}))
       << "through memory: the rest of the live state moves";
-  EXPECT_EQ(metrics(kCaptured, {ser, "stream.payload_bytes=0"}),
-            metrics(kCaptured, {ser + ":live_state=116", "stream.payload_bytes=0"}))
+  EXPECT_EQ(payload_metrics(kOneWeekend, {ser, "stream.payload_bytes=0"}),
+            payload_metrics(kOneWeekend, {ser + ":live_state=116", "stream.payload_bytes=0"}))
       << "in registers: it moves with the live state";
-  EXPECT_EQ(metrics(kCaptured, {ser, "stream.payload_bytes=32"}),
-            metrics(kCaptured, {ser + ":live_state=24", "stream.payload_bytes=32"}));
+  EXPECT_EQ(payload_metrics(kOneWeekend, {ser, "stream.payload_bytes=32"}),
+            payload_metrics(kOneWeekend, {ser + ":live_state=24", "stream.payload_bytes=32"}));
 }
 
 class PayloadOfATraceWithoutModules : public SmallTrace {};
 
 TEST_F(PayloadOfATraceWithoutModules, IsAssumed) {
-  const auto usual = metrics(trace(), {"scheduler.model=ser"});
-  EXPECT_EQ(usual, metrics(trace(), {"scheduler.model=ser:live_state=84", "stream.payload_bytes=32"}));
+  const auto usual = payload_metrics(trace(), {"scheduler.model=ser"});
+  EXPECT_EQ(usual, payload_metrics(trace(), {"scheduler.model=ser:live_state=84", "stream.payload_bytes=32"}));
 }
 
 }  // namespace
