@@ -160,7 +160,7 @@ class Modules {
 
 std::uint32_t LiveState::payload_in_words(std::uint32_t most) const {
   constexpr double kWord = 4;
-  return static_cast<std::uint32_t>(std::min(std::ceil(payload / kWord) * kWord, double{most}));
+  return static_cast<std::uint32_t>(std::min(std::ceil(payload / kWord) * kWord, static_cast<double>(most)));
 }
 
 LiveState live_state(const trace::Trace& trace, const trace::Launch& launch) {
