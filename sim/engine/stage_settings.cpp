@@ -24,6 +24,7 @@ constexpr const char* kHints = "scheduler.hints";
 constexpr const char* kHintFiles = "scheduler.hint_files";
 /// Order of machine::CostSource.
 constexpr std::array<std::string_view, 5> kCostSources = {"auto", "default", "spirv", "blocks", "captured"};
+constexpr const char* kPayload = "stream.payload_bytes";
 constexpr std::string_view kCosts = "costs.";
 constexpr std::string_view kShaderCosts = "shader_costs.";
 
@@ -312,12 +313,22 @@ memory::CoalesceOptions coalescing_of(const Settings& complete) {
   return coalescing;
 }
 
+bool is_payload_of_shaders(const Settings& complete) {
+  return complete.integer(kPayload) < 0;
+}
+
+bool is_payload_in_registers(const Settings& complete) {
+  return complete.integer(kPayload) == 0;
+}
+
 memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_size) {
   memory::StreamOptions options;
   options.warp_traversal = complete.text("traversal.warp");
   options.warp_size = warp_size;
   options.stack_entries = small(complete, "stream.stack_entries");
-  options.payload_bytes = words(complete, "stream.payload_bytes");
+  if (!is_payload_of_shaders(complete)) {
+    options.payload_bytes = words(complete, kPayload);
+  }
   options.record_bytes = small(complete, "stream.record_bytes");
   options.pixel_bytes = small(complete, "stream.pixel_bytes");
   options.load_bytes = words(complete, "stream.load_bytes");

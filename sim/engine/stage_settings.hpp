@@ -53,6 +53,10 @@ struct TraceDecisions {
 /// The machine for scheduling and coalescing: the chosen one with line and sector of the L1 under study.
 [[nodiscard]] machine::Machine stream_machine(const Settings& complete);
 [[nodiscard]] memory::CoalesceOptions coalescing_of(const Settings& complete);
+/// Whether the payload's size is that of the launch's shaders; `stream_of` then has the assumed one.
+[[nodiscard]] bool is_payload_of_shaders(const Settings& complete);
+/// Whether no payload goes through memory.
+[[nodiscard]] bool is_payload_in_registers(const Settings& complete);
 [[nodiscard]] memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_size);
 [[nodiscard]] machine::InterleaveOptions interleaving_of(const Settings& complete, const machine::Machine& machine,
                                                          std::uint32_t warp_size);

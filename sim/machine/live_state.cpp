@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -51,10 +52,15 @@ std::map<std::uint16_t, BySite> calls_of_sites(const trace::Launch& launch) {
   return calls;
 }
 
+struct Bytes {
+  double live = 0;  ///< with the payload
+  double payload = 0;
+};
+
 /// The trace calls of one shader.
 struct TraceCalls {
-  std::array<std::optional<double>, kSites> bytes{};  ///< by number; the most of all calls that share it
-  std::optional<double> mean;                         ///< over the calls
+  std::array<std::optional<Bytes>, kSites> bytes{};  ///< by number; the most of all calls that share it
+  std::optional<Bytes> mean;                         ///< over the calls
 };
 
 /// A module and its facts.
@@ -86,17 +92,18 @@ std::vector<std::vector<std::uint32_t>> reached_by(const spirv::Module& module) 
 }
 
 TraceCalls trace_calls_of(const AnalysedModule& code, std::uint32_t entry) {
-  std::map<spirv::Place, double> bytes;
+  std::map<spirv::Place, Bytes> bytes;
   for (const spirv::ShaderFacts& shader : code.facts.shaders) {
     if (shader.entry_point == entry) {
       for (const spirv::CallFacts& call : shader.calls) {
-        bytes[call.at.place] = static_cast<double>(call.live.bytes()) + static_cast<double>(call.payload_bytes);
+        const auto payload = static_cast<double>(call.payload_bytes);
+        bytes[call.at.place] = {static_cast<double>(call.live.bytes()) + payload, payload};
       }
     }
   }
   TraceCalls calls;
-  double sum = 0;
-  std::size_t known = 0;
+  Bytes sum;
+  double known = 0;
   const auto shaders = reached_by(code.module);
   spirv::SiteNumbers numbers(code.module.entry_points.size());
   for (std::uint32_t f = 0; f < code.module.functions.size(); ++f) {
@@ -108,14 +115,18 @@ TraceCalls trace_calls_of(const AnalysedModule& code, std::uint32_t entry) {
       const std::uint8_t site = numbers.next(shaders[f]).number;
       if (const auto at = bytes.find({f, i});
           at != bytes.end() && std::ranges::find(shaders[f], entry) != shaders[f].end()) {
-        calls.bytes[site] = std::max(calls.bytes[site].value_or(0), at->second);
-        sum += at->second;
+        // Both from one call, so that the payload stays a part of the live state.
+        if (const auto& before = calls.bytes[site]; !before || before->live < at->second.live) {
+          calls.bytes[site] = at->second;
+        }
+        sum.live += at->second.live;
+        sum.payload += at->second.payload;
         ++known;
       }
     }
   }
   if (known > 0) {
-    calls.mean = sum / static_cast<double>(known);
+    calls.mean = Bytes{sum.live / known, sum.payload / known};
   }
   return calls;
 }
@@ -147,20 +158,30 @@ class Modules {
 
 }  // namespace
 
+std::uint32_t LiveState::payload_in_words(std::uint32_t most) const {
+  constexpr double kWord = 4;
+  return static_cast<std::uint32_t>(std::min(std::ceil(payload / kWord) * kWord, static_cast<double>(most)));
+}
+
 LiveState live_state(const trace::Trace& trace, const trace::Launch& launch) {
+  if (std::ranges::all_of(trace.shaders, [](const trace::Shader& shader) { return shader.spirv.empty(); })) {
+    return {};
+  }
   const bool has_sites = !launch.data.rays.site.empty();
   Modules modules;
-  double bytes = 0;
+  Bytes sum;
   double calls = 0;
   for (const auto& [shader, by_site] : calls_of_sites(launch)) {
     const TraceCalls known = modules.trace_calls(trace.shaders[shader]);
     for (std::size_t site = 0; known.mean && site < kSites; ++site) {
       const auto count = static_cast<double>(by_site[site]);
-      bytes += count * (has_sites ? known.bytes[site].value_or(*known.mean) : *known.mean);
+      const Bytes of_call = has_sites ? known.bytes[site].value_or(*known.mean) : *known.mean;
+      sum.live += count * of_call.live;
+      sum.payload += count * of_call.payload;
       calls += count;
     }
   }
-  return calls > 0 ? LiveState{bytes / calls, Origin::Counted} : LiveState{};
+  return calls > 0 ? LiveState{sum.live / calls, sum.payload / calls, Origin::Counted} : LiveState{};
 }
 
 bool depends_on_live_state(const std::string& model) {

@@ -307,8 +307,10 @@ void add_stream(List& list) {
   list.whole("stream.stack_entries", defaults.stack_entries, "entries", 0, kMaxStackEntries, kStream,
              "Stack entries of a lane kept on chip, others are spilled; 0: all")
       .flag("--stack-entries", kAccesses);
-  list.whole("stream.payload_bytes", defaults.payload_bytes, "bytes", 0, kMaxSize, kStream,
-             "Payload of a ray, multiple of 4; 0: it stays in registers")
+  static_assert(memory::kAssumedPayload == 32);
+  list.whole("stream.payload_bytes", -1, "bytes", -1, kMaxSize, kRegroup | kStream,
+             "Payload of a ray, multiple of 4; 0: it stays in registers, and moves with the live state; -1: of the "
+             "launch's shaders, or 32 without their SPIR-V")
       .flag("--payload-bytes", kAccesses);
   list.whole("stream.record_bytes", defaults.record_bytes, "bytes", 0, kMaxSize, kStream,
              "Stride of shader records; 0: not read")

@@ -16,6 +16,7 @@
 #include "base/list_items.hpp"
 #include "base/parameters.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
+#include "sim/caching/cache_parts.hpp"
 #include "sim/comparison/quantity_names.hpp"
 #include "sim/comparison/ranges.hpp"
 #include "sim/engine/stage_settings.hpp"
@@ -77,6 +78,11 @@ double bound_in(const std::string& text, const std::string& item, const std::str
 
 using Found = LimitedNumber;
 
+/// What an exchange moves of a thread: its live state, with the payload if that is in registers.
+machine::LiveState moved_state(const Settings& complete, const NumberFacts& facts) {
+  return is_payload_in_registers(complete) ? facts.live_state : facts.live_state.besides_payload();
+}
+
 Found of_model(const Settings& complete, const NumberFacts& facts, const std::string& key) {
   const std::string name = key.substr(kModelParameter.size());
   const std::string text = parameter_of(complete, name);
@@ -97,7 +103,7 @@ Found of_model(const Settings& complete, const NumberFacts& facts, const std::st
            .origin = of_shaders ? facts.live_state.origin
                      : usual    ? machine::Origin::Assumed
                                 : machine::Origin::Given,
-           .value = of_shaders ? facts.live_state.bytes : value,
+           .value = of_shaders ? moved_state(complete, facts).bytes : value,
            .whole = std::holds_alternative<std::int64_t>(own->default_value)},
           limits_of(*own)};
 }
@@ -121,14 +127,18 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
     refuse_key("the key is a choice that must fit other keys, not an amount to vary", key);
   }
   const bool of_machine = key.starts_with(kOfMachine);
-  const machine::Origin origin = of_machine ? machine_of(complete).origin(key.substr(kOfMachine.size()))
+  const bool of_shaders = key == kPayload && is_payload_of_shaders(complete);
+  const machine::Origin origin = of_machine   ? machine_of(complete).origin(key.substr(kOfMachine.size()))
+                                 : of_shaders ? facts.live_state.origin
                                  : is_by_hand(complete, key, declared.default_value) ? machine::Origin::Given
                                                                                      : machine::Origin::Assumed;
   return {{.kind = kind_of_number(key),
            .key = key,
            .unit = declared.unit,
            .origin = origin,
-           .value = whole ? static_cast<double>(complete.integer(key)) : complete.real(key),
+           .value = of_shaders ? facts.live_state.payload_in_words(kMaxSize)
+                    : whole    ? static_cast<double>(complete.integer(key))
+                               : complete.real(key),
            .whole = whole,
            .step = step_of(complete, key)},
           limits_of(complete, declared, facts.warp_size)};
@@ -456,7 +466,7 @@ void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quan
   for (std::size_t i = 0; i < quantities.size(); ++i) {
     const Quantity& quantity = quantities[i];
     const bool of_calls = quantity.kind == QuantityKind::Call || quantity.kind == QuantityKind::CallLatency;
-    if (used[i] == quantity.value || of_calls || (quantity.kind == QuantityKind::Parameter && !of_model)) {
+    if (used[i] == quantity.value || of_calls || (quantity.key.starts_with(kModelParameter) && !of_model)) {
       continue;
     }
     if (quantity.whole) {

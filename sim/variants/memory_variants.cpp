@@ -335,7 +335,7 @@ class Comparison {
     return {.calls = CallGroups(data->trace.shaders, replayed.by_call, std::move(costs.calls)),
             .warp_size = resolved_of(settings, data->trace, false).warp_size,
             .given = wanted_.given_parameters,
-            .live_state = live_state_for(bench, experiment, wanted_.models)};
+            .live_state = shaders_state(bench, experiment)};
   }
 
   void judge_row(MemoryRow& row) {

@@ -54,6 +54,7 @@ constexpr std::array kBeside = {
     Beside{kL2Bytes, From::Zero, "no L2"},
     Beside{"schedule.resident_warps", From::Zero, "the machine's, by registers"},
     Beside{"stream.stack_entries", From::Zero, "all of them"},
+    Beside{"stream.payload_bytes", From::BelowZero, "of the launch's shaders"},
     Beside{"stream.record_bytes", From::Zero, "records are not read"},
     Beside{"stream.load_bytes", From::Zero, "no limit"},
     Beside{"scheduler.model:bandwidth", From::Zero, "the machine's"},
@@ -274,7 +275,10 @@ Limits limits_of(const Settings& complete, const Parameter& declared, std::uint3
     limit_lines(complete, key, limits);
   }
   if (std::holds_alternative<std::int64_t>(declared.default_value) && !meaning_beside(key, limits.low).empty()) {
-    limits.low = std::max(limits.low, 0.0) + step_of(complete, key);
+    limits.low = std::max(limits.low, 0.0);
+    if (!meaning_beside(key, 0).empty()) {
+      limits.low += step_of(complete, key);
+    }
   }
   return limits;
 }

@@ -467,7 +467,7 @@ TEST(Quantities, TakeTheLiveStateOfTheShadersUnlessItIsGiven) {
   options.models = {"ser", "compaction", "ser:live_state=96", "ser:live_state=60"};
   options.given_parameters =
       experiment::parameters_given({"plain", "ser", "compaction", "ser:live_state=96", "ser:live_state=60"});
-  options.live_state = {96, Origin::Counted};
+  options.live_state = {96, 32, Origin::Counted};
   const CompareResult result = compare_by_hand(trace, resolved_launch(trace), options);
   const auto live = [&](std::size_t row) {
     return *std::ranges::find(result.rows[row].verdict.quantities, "scheduler.model:live_state", &Quantity::key);

@@ -27,6 +27,7 @@ LiveState of_first(const trace::Trace& trace) {
 /// Ray generation of the captured mesh viewer: its shadow rays keep 116 bytes and a payload of 4, the rays of its path
 /// 24 and a payload of 92.
 constexpr double kShadow = 120, kPath = 116;
+constexpr double kShadowPayload = 4, kPathPayload = 92;
 
 /// A launch of that shader, with one shadow ray that misses, and three rays of the path that hit.
 trace::Trace four_rays() {
@@ -45,15 +46,37 @@ TEST(LiveState, IsTheMeanOverTheCallsOfTraceCalls) {
   // The module has the shadow ray's call first.
   trace.launches[0].data.rays.site = {0, 1, 1, 1};
   EXPECT_DOUBLE_EQ(of_first(trace).bytes, (kShadow + 3 * kPath) / 4);
+  EXPECT_DOUBLE_EQ(of_first(trace).payload, (kShadowPayload + 3 * kPathPayload) / 4);
   EXPECT_EQ(of_first(trace).origin, Origin::Counted);
   trace.launches[0].data.rays.site = {1, 0, 0, 0};
   EXPECT_DOUBLE_EQ(of_first(trace).bytes, (3 * kShadow + kPath) / 4);
+  EXPECT_DOUBLE_EQ(of_first(trace).payload, (3 * kShadowPayload + kPathPayload) / 4);
+}
+
+TEST(LiveState, WithoutThePayloadHasTheRest) {
+  trace::Trace trace = four_rays();
+  trace.launches[0].data.rays.site = {1, 1, 1, 1};
+  const LiveState rest = of_first(trace).besides_payload();
+  EXPECT_DOUBLE_EQ(rest.bytes, kPath - kPathPayload);
+  EXPECT_DOUBLE_EQ(rest.payload, kPathPayload);
+  EXPECT_EQ(rest.origin, Origin::Counted);
+  EXPECT_EQ(LiveState().besides_payload().bytes, 84) << "assumed: nobody knows the payload's part";
+}
+
+TEST(LiveState, PayloadsAreWholeWords) {
+  EXPECT_EQ((LiveState{100, 92, Origin::Counted}.payload_in_words(4096)), 92U);
+  EXPECT_EQ((LiveState{100, 89.5, Origin::Counted}.payload_in_words(4096)), 92U);
+  EXPECT_EQ((LiveState{100, 0.1, Origin::Counted}.payload_in_words(4096)), 4U);
+  EXPECT_EQ((LiveState{100, 0, Origin::Counted}.payload_in_words(4096)), 0U);
+  EXPECT_EQ((LiveState{1e30, 1e30, Origin::Counted}.payload_in_words(4096)), 4096U);
+  EXPECT_EQ(LiveState().payload_in_words(4096), 32U);
 }
 
 TEST(LiveState, WithoutNumbersOfCallsIsTheShadersMean) {
   trace::Trace trace = four_rays();
   trace.launches[0].data.rays.site.clear();
   EXPECT_DOUBLE_EQ(of_first(trace).bytes, (kShadow + kPath) / 2);
+  EXPECT_DOUBLE_EQ(of_first(trace).payload, (kShadowPayload + kPathPayload) / 2);
   trace.launches[0].data.rays.site = {7, 1, 1, 1};  // no such call
   EXPECT_DOUBLE_EQ(of_first(trace).bytes, ((kShadow + kPath) / 2 + 3 * kPath) / 4);
 }
@@ -76,6 +99,7 @@ TEST(LiveState, WithoutModulesIsAssumed) {
   trace.launches[0].data.rays.site = {0, 1, 1, 1};
   trace.shaders[0].spirv.clear();
   EXPECT_EQ(of_first(trace).bytes, 84);
+  EXPECT_EQ(of_first(trace).payload, 32);
   EXPECT_EQ(of_first(trace).origin, Origin::Assumed);
   trace.shaders[0].spirv = {1, 2, 3};  // no module
   EXPECT_EQ(of_first(trace).origin, Origin::Assumed);
@@ -97,7 +121,8 @@ TEST(LiveState, AnyWordsAreRead) {
       word = random.one_in(2) ? static_cast<std::uint32_t>(random.bits()) : word ^ (1U << random.below(32));
     }
     const LiveState state = of_first(trace);
-    EXPECT_GE(state.bytes, 0);
+    EXPECT_GE(state.payload, 0);
+    EXPECT_GE(state.bytes, state.payload);
     assumed += state.origin == Origin::Assumed ? 1U : 0U;
   }
   EXPECT_GT(assumed, 0U);
@@ -132,6 +157,7 @@ TEST(LiveState, FindsTheCallsThatTheInstrumentationNumbered) {
   }
   // One trace call: 24 bytes and a payload of 92.
   EXPECT_DOUBLE_EQ(of_first(captured("one-weekend")).bytes, kPath);
+  EXPECT_DOUBLE_EQ(of_first(captured("one-weekend")).payload, kPathPayload);
   EXPECT_DOUBLE_EQ(of_first(captured("one-weekend-ser")).bytes, kPath);
 }
 

@@ -2,6 +2,8 @@
 // Nothing is kept or shared, and each call starts from the trace.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,11 @@ inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const e
   const trace::Launch& launch = trace.launches[resolved.launch];
   experiment::CacheOptions options = experiment::cache_of(settings);
   options.stream.warp_size = resolved.warp_size;
+  const machine::LiveState state = machine::live_state(trace, launch);
+  const std::int64_t payload = settings.integer("stream.payload_bytes");
+  if (payload < 0) {
+    options.stream.payload_bytes = (static_cast<std::uint32_t>(std::ceil(state.payload)) + 3) / 4 * 4;
+  }
   options.interleaving = experiment::interleaving_of(settings, options.machine, resolved.warp_size);
   const scheduler::WarpAssignment order = experiment::in_order(launch, resolved.order, resolved.warp_size);
   const scheduler::WarpAssignment packed = packed_by_hand(trace, resolved, resolved.packings.back());
@@ -79,7 +86,8 @@ inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const e
     experiment::RegroupOptions how;
     how.machine = of_model.machine;
     how.resident_warps = options.interleaving.resident_warps;
-    how.live_state_bytes = machine::live_state(trace, launch).bytes;
+    const bool apart = payload != 0 && state.origin == machine::Origin::Counted;
+    how.live_state_bytes = state.bytes - (apart ? state.payload : 0);
     how.hints = of_model.hints;
     how.costs = of_model.costs;
     how.policy = resolved.policy;

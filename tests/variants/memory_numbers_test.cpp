@@ -229,23 +229,66 @@ TEST(MemoryNumbers, ParametersThatTheUserGaveAreNotAssumed) {
 
 TEST(MemoryNumbers, TheLiveStateIsThatOfTheShadersUnlessItIsGiven) {
   NumberFacts facts = kFacts;
-  const auto live = [&](const std::string& model) {
+  const auto live = [&](const std::string& model, const char* payload = "-1") {
     const auto asked =
         experiment::parse_numbers(std::vector<std::string>{"scheduler.model:live_state"}, "--break-even");
-    return experiment::numbers_of(completed({"scheduler.model=" + model}), facts, asked).front();
+    const std::vector<std::string> given = {"scheduler.model=" + model, std::string("stream.payload_bytes=") + payload};
+    return experiment::numbers_of(completed(given), facts, asked).front();
   };
   EXPECT_EQ(live("ser").value, 84);
   EXPECT_EQ(live("ser").origin, machine::Origin::Assumed);
   EXPECT_EQ(live("ser").high, 4 * 84);
-  facts.live_state = {116, machine::Origin::Counted};
+  facts.live_state = {116, 92, machine::Origin::Counted};
   for (const char* model : {"ser", "compaction", "ser:live_state=-1"}) {
-    EXPECT_EQ(live(model).value, 116) << model;
+    EXPECT_EQ(live(model, "0").value, 116) << model << ": registers keep the payload, which moves along";
+    EXPECT_EQ(live(model, "64").value, 24) << model << ": the payload goes through memory";
+    EXPECT_EQ(live(model).value, 24) << model;
     EXPECT_EQ(live(model).origin, machine::Origin::Counted) << model;
-    EXPECT_EQ(live(model).low, 58) << model;
-    EXPECT_EQ(live(model).high, 232) << model;
+    EXPECT_EQ(live(model).low, 12) << model;
+    EXPECT_EQ(live(model).high, 48) << model;
   }
   EXPECT_EQ(live("ser:live_state=84").value, 84);
   EXPECT_EQ(live("ser:live_state=84").origin, machine::Origin::Given);
+}
+
+TEST(MemoryNumbers, ThePayloadIsThatOfTheShadersUnlessItIsGiven) {
+  NumberFacts facts = kFacts;
+  const auto payload = [&](const std::vector<std::string>& settings) {
+    const auto asked = experiment::parse_numbers(std::vector<std::string>{"stream.payload_bytes"}, "--break-even");
+    return experiment::numbers_of(completed(settings), facts, asked).front();
+  };
+  EXPECT_EQ(payload({}).value, 32);
+  EXPECT_EQ(payload({}).origin, machine::Origin::Assumed);
+  EXPECT_EQ(payload({}).high, 128);
+  facts.live_state = {116, 91, machine::Origin::Counted};
+  EXPECT_EQ(payload({}).value, 92) << "whole words";
+  EXPECT_EQ(payload({}).origin, machine::Origin::Counted);
+  EXPECT_EQ(payload({}).low, 48);
+  EXPECT_EQ(payload({}).high, 184);
+  EXPECT_EQ(payload({"stream.payload_bytes=32"}).value, 32);
+  EXPECT_EQ(payload({"stream.payload_bytes=32"}).origin, machine::Origin::Given);
+}
+
+TEST(MemoryNumbers, PayloadRangesBeginWithAnAmount) {
+  expect_refused({}, "stream.payload_bytes=-1..64", {"-1 means 'of the launch's shaders'"});
+  EXPECT_EQ(numbers({}, "stream.payload_bytes=0..64").front().low, 0) << "it stays in registers";
+}
+
+/// Keys of the accesses change the time of every row, also of one whose model is plain.
+TEST(MemoryNumbers, KeysOfAccessesAreSetForAllModels) {
+  for (const char* key : {"stream.payload_bytes", "stream.record_bytes", "stream.pixel_bytes", "machine.sms"}) {
+    Settings plain;
+    const Quantity one = numbers({}, key).front();
+    const double value = one.value * 2;
+    experiment::set_numbers(plain, kFacts, {&one, 1}, {&value, 1}, false);
+    EXPECT_EQ(static_cast<double>(experiment::complete(plain, experiment::NamedInput::Elsewhere).integer(key)), value)
+        << key;
+  }
+  Settings plain;
+  const Quantity one = numbers({"scheduler.model=ser"}, "scheduler.model:live_state").front();
+  const double value = one.value * 2;
+  experiment::set_numbers(plain, kFacts, {&one, 1}, {&value, 1}, false);
+  EXPECT_FALSE(plain.has("scheduler.model:live_state"));
 }
 
 TEST(MemoryNumbers, NumbersWithoutAnEffectAreRefused) {

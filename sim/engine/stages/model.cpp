@@ -102,10 +102,12 @@ CompareOptions model_options(Workbench& bench, const Experiment& experiment) {
 }
 
 machine::LiveState live_state_for(Workbench& bench, const Experiment& experiment, std::span<const std::string> models) {
+  return std::ranges::none_of(models, machine::depends_on_live_state) ? machine::LiveState()
+                                                                      : shaders_state(bench, experiment);
+}
+
+machine::LiveState shaders_state(Workbench& bench, const Experiment& experiment) {
   static const Stage kInput = stage("input");
-  if (std::ranges::none_of(models, machine::depends_on_live_state)) {
-    return {};
-  }
   const Key key = KeyMaker()
                       .add("live state")
                       .add(experiment.key(kInput))

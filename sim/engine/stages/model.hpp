@@ -18,6 +18,8 @@ namespace rayreplay::experiment {
 /// Live state of the launch's shaders; assumed without an analysis if none of the models depends on it.
 [[nodiscard]] machine::LiveState live_state_for(Workbench& bench, const Experiment& experiment,
                                                 std::span<const std::string> models);
+/// Live state and payload of the launch's shaders.
+[[nodiscard]] machine::LiveState shaders_state(Workbench& bench, const Experiment& experiment);
 
 /// `wanted` gives the models and the extra results (break-even, response, placement, observe); machine, costs, hints,
 /// device and progress come from the experiment.

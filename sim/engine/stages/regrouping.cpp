@@ -52,6 +52,9 @@ bool uses_key(const Settings& complete, std::string_view key) {
   if (key == kTimeKey) {
     return timed;
   }
+  if (key == "stream.payload_bytes") {
+    return is_payload_in_registers(complete);  // any other size leaves the same live state
+  }
   const bool of_time = std::ranges::find(kOfTime, key) != kOfTime.end() || key.starts_with("shader_costs.");
   return !of_time || (timed && !has_memory_time(complete));
 }
@@ -118,7 +121,8 @@ std::shared_ptr<const RegroupedLaunch> regrouping(Workbench& bench, const Experi
         is_timed(model) && !options.closed_loop ? model_options(bench, experiment) : compare_of(settings);
     options.machine = std::move(of_model.machine);
     options.resident_warps = interleaving_of(settings, options.machine, resolved.warp_size).resident_warps;
-    options.live_state_bytes = live_state_for(bench, experiment, {&model, 1}).bytes;
+    const machine::LiveState state = live_state_for(bench, experiment, {&model, 1});
+    options.live_state_bytes = (is_payload_in_registers(settings) ? state : state.besides_payload()).bytes;
     options.hints = std::move(of_model.hints);
     options.costs = std::move(of_model.costs);
     options.policy = resolved.policy;

@@ -10,12 +10,14 @@
 #include <tbb/task_arena.h>
 
 #include "base/error.hpp"
+#include "sim/caching/cache_parts.hpp"
 #include "sim/caching/imported_transactions.hpp"
 #include "sim/engine/machine_room.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
 #include "sim/engine/stages/input.hpp"
+#include "sim/engine/stages/model.hpp"
 #include "sim/engine/stages/regrouping.hpp"
 #include "sim/launch/launch_stream.hpp"
 #include "sim/launch/launch_work.hpp"
@@ -250,6 +252,9 @@ PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {
                                       prepared.regrouped == nullptr ? settings.text("schedule.distribution") : "launch",
                                       prepared.machine.sms);
   prepared.options = stream_of(settings, resolved.warp_size);
+  if (is_payload_of_shaders(settings)) {
+    prepared.options.payload_bytes = shaders_state(bench, experiment).payload_in_words(kMaxSize);
+  }
   prepared.interleaving = interleaving_of(settings, prepared.machine, resolved.warp_size);
   prepared.interleaving.progress = bench.progress();
   if (has_memory_time(settings)) {

@@ -61,15 +61,18 @@ struct CallWork {
   std::uint32_t latency = 0;  ///< cycles of these instructions when no other warp runs
 };
 
+/// Bytes of a ray's payload where nothing says more (docs/assumptions.md).
+inline constexpr std::uint32_t kAssumedPayload = 32;
+
 struct StreamOptions {
   std::string warp_traversal = "while-while";  ///< spec
   std::uint32_t warp_size = 32;
-  std::uint32_t stack_entries = 0;   ///< of a lane, on chip; 0: all
-  std::uint32_t payload_bytes = 32;  ///< of a ray, multiple of 4; 0: payloads stay in registers
-  std::uint32_t record_bytes = 64;   ///< stride of shader records; 0: not read
-  std::uint32_t pixel_bytes = 16;    ///< written to the frame buffer when a thread ends; 0: nothing
-  std::uint32_t load_bytes = 0;      ///< limit of one lane's load by one instruction (16 for software traversal);
-                                     ///< 0: any access, also of a node, is one instruction
+  std::uint32_t stack_entries = 0;                ///< of a lane, on chip; 0: all
+  std::uint32_t payload_bytes = kAssumedPayload;  ///< of a ray, multiple of 4; 0: payloads stay in registers
+  std::uint32_t record_bytes = 64;                ///< stride of shader records; 0: not read
+  std::uint32_t pixel_bytes = 16;                 ///< written to the frame buffer when a thread ends; 0: nothing
+  std::uint32_t load_bytes = 0;  ///< limit of one lane's load by one instruction (16 for software traversal);
+                                 ///< 0: any access, also of a node, is one instruction
   CoalesceOptions coalescing;
   bool work = false;                  ///< streams have work
   std::vector<CallWork> call_work{};  ///< with `work`, by call: shader · trace::kEventKinds + kind

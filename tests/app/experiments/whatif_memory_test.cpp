@@ -145,9 +145,10 @@ TEST_F(WhatifMemoryTest, WithoutMemoryOutputsItIsTheUsualAnswer) {
 
 TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
   const json answer = answer_of({"--models", "plain,ser", "--outputs", "time", "--break-even",
-                                 "machine.l1_bytes,scheduler.model:live_state,shader_costs.closest-hit=10..50000"});
+                                 "machine.l1_bytes,scheduler.model:live_state,shader_costs.closest-hit=10..50000,"
+                                 "stream.payload_bytes"});
   const json& rows = answer["break_even"];
-  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(answer["rows"][0]["verdict"], nullptr);
   std::size_t points = 0;
   for (const json& row : rows) {
@@ -161,7 +162,7 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
       if (value == row["value"]) {
         continue;
       }
-      const bool whole = key.starts_with("machine.");
+      const bool whole = key.starts_with("machine.") || key.starts_with("stream.");
       const std::string setting = key + "=" + (whole ? std::to_string(std::llround(value)) : json(value).dump());
       const bool of_model = key.starts_with("scheduler.model:");
       const double plain = run_of(of_model ? Words{} : Words{setting}).at("time_cycles");
@@ -185,7 +186,8 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
   EXPECT_GE(answer["memory_times"], 8);
   EXPECT_THAT(answer["rows"][1]["verdict"]["not_varied"].dump(), HasSubstr("machine.rt_steps_per_cycle"));
   const json& verdict = answer["rows"][1]["verdict"];
-  EXPECT_EQ(verdict["ranges"].size(), 2U) << "live state and shader cost are assumed, the size of the L1 is published";
+  EXPECT_EQ(verdict["ranges"].size(), 3U)
+      << "live state, shader cost and payload are assumed, the size of the L1 is published";
 }
 
 TEST_F(WhatifMemoryTest, PointsOfModelsThatFormWarpsWhileTimePassesAreThoseOfRun) {
