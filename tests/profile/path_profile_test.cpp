@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "capture/profile/thread_instructions.hpp"
 #include "tests/support/branching_shader.hpp"
 #include "tests/support/random_trace.hpp"
 
@@ -190,6 +191,75 @@ TEST(PathEfficiency, IsThatOfTheDefinition) {
       EXPECT_EQ(fast.by_stage[s].lane_instructions, expected.by_stage[s].lane_instructions);
       EXPECT_EQ(fast.by_stage[s].group_instructions, expected.by_stage[s].group_instructions);
     }
+  }
+}
+
+/// Threads with a path of their own and events with some; the twin walks the events from their end.
+TEST(ThreadInstructions, AreSumsOverTheThreadsCalls) {
+  test::Random random(9);
+  trace::Trace trace = two_shaders();
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    add_path(trace, i < 5 ? 0 : 1, 1, {1 + random.below(9), random.below(300), random.below(3), 1});
+  }
+  const PathProfile profile = profile_of(trace);
+  for (int round = 0; round < 20; ++round) {
+    const std::uint32_t threads = 1 + random.below(40);
+    trace::Launch launch;
+    launch.size = {threads, 1, 1};
+    launch.data.event_offset = {0};
+    launch.data.ray_offset.assign(threads + 1, 0);
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      for (std::uint32_t e = random.below(4); e > 0; --e) {
+        launch.data.events.kind.push_back(EventKind::Miss);
+        launch.data.events.path.push_back(random.one_in(4) ? 0 : 6 + random.below(7));
+      }
+      launch.data.event_offset.push_back(launch.data.events.kind.size());
+      launch.thread_path.push_back(random.one_in(4) ? 0 : 1 + random.below(5));
+    }
+    const auto all = thread_instructions(trace, profile, launch, std::nullopt, "t.rrt");
+    const auto first = thread_instructions(trace, profile, launch, std::uint16_t{0}, "t.rrt");
+    const auto second = thread_instructions(trace, profile, launch, std::uint16_t{1}, "t.rrt");
+    ASSERT_EQ(all.size(), threads);
+    std::vector<std::optional<std::uint64_t>> events(threads), own(threads);
+    std::uint32_t thread = threads;
+    for (std::size_t row = launch.data.events.path.size(); row-- > 0;) {
+      while (row < launch.data.event_offset[thread]) {
+        --thread;
+      }
+      if (const std::uint32_t path = launch.data.events.path[row]; path != 0) {
+        events[thread] = events[thread].value_or(0) + profile.instructions[path - 1];
+      }
+    }
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      if (const std::uint32_t path = launch.thread_path[t]; path != 0) {
+        own[t] = profile.instructions[path - 1];
+      }
+      EXPECT_EQ(first[t], own[t]);
+      EXPECT_EQ(second[t], events[t]);
+      EXPECT_EQ(all[t].has_value(), own[t].has_value() || events[t].has_value());
+      EXPECT_EQ(all[t].value_or(0), own[t].value_or(0) + events[t].value_or(0));
+    }
+  }
+  EXPECT_TRUE(thread_instructions(trace, profile, trace::Launch(), std::nullopt, "t.rrt").empty());
+}
+
+TEST(ThreadInstructions, BeyondTheirTypeAreRefused) {
+  trace::Trace trace = two_shaders();
+  add_path(trace, 0, 1, {0xFFFFFFFF, 0, 0, 0});
+  PathProfile profile = profile_of(trace);
+  profile.instructions[0] = ~std::uint64_t{0} - 1;
+  trace::Launch launch;
+  launch.size = {1, 1, 1};
+  launch.data.event_offset = {0, 1};
+  launch.data.ray_offset = {0, 0};
+  launch.data.events.kind = {EventKind::Miss};
+  launch.data.events.path = {1};
+  launch.thread_path = {1};
+  try {
+    static_cast<void>(thread_instructions(trace, profile, launch, std::nullopt, "t.rrt"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.info().found, HasSubstr("thread 0"));
   }
 }
 

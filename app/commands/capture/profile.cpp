@@ -7,6 +7,7 @@
 #include "app/console/console.hpp"
 #include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/path_table.hpp"
+#include "app/report/profile/pixel_instructions.hpp"
 #include "app/report/profile/profile_report.hpp"
 #include "app/report/profile/profile_table.hpp"
 #include "base/count_text.hpp"
@@ -15,6 +16,7 @@
 #include "capture/profile/shader_profile.hpp"
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
+#include "sim/launch/resolve.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -23,6 +25,7 @@ struct ProfileArguments {
   std::string path;
   bool blocks = false;
   std::string report;
+  std::optional<std::uint32_t> launch;
   bool force = false;
   std::string rows;
   FormatOption format;
@@ -39,11 +42,31 @@ void require_counts(std::size_t rows, bool wanted, const char* what, const char*
   }
 }
 
+/// Maps are of a launch, which the profile alone does not have. A merged profile has none.
+void add_maps(report::ProfileContext& context, const ProfileArguments& options) {
+  require_counts(context.trace.paths.size(), options.launch.has_value(), "paths, which maps need", "paths",
+                 options.path);
+  if (!context.has_paths()) {
+    return;
+  }
+  const trace::Trace whole = trace::load(options.path);
+  context.maps_launch = options.launch.value_or(0);
+  if (whole.launches.empty() && !options.launch) {
+    return;
+  }
+  const trace::Launch& launch = experiment::launch_of(whole, context.maps_launch, "--launch");
+  context.maps = report::instruction_maps(whole, context.paths, launch, options.path);
+}
+
 int show(const ProfileArguments& options) {
   const output::Format format = options.format.format();
   if (options.force && options.report.empty()) {
     throw Error(ErrorKind::Usage,
                 {"there is no output to replace", "--force", "", "--report DIR", "leave --force out, or add --report"});
+  }
+  if (options.launch && options.report.empty()) {
+    throw Error(ErrorKind::Usage, {"no maps of a launch are written", "--launch", std::to_string(*options.launch),
+                                   "--report DIR", "leave --launch out, or add --report"});
   }
   require_distinct({{"--report", options.report}}, {{"TRACE", options.path}});
   if (!options.report.empty()) {
@@ -53,8 +76,8 @@ int show(const ProfileArguments& options) {
   const trace::Profile trace = trace::load_profile(options.path);
   const std::size_t agreement_rows = trace.branch_counts.size() + trace.load_counts.size();
   const bool has_paths = trace.paths.size() != 0;
-  require_counts(trace.block_counts.size() + agreement_rows, !options.report.empty() || !has_paths,
-                 "basic blocks, branches or loads", "all", options.path);
+  require_counts(trace.block_counts.size() + agreement_rows, !has_paths, "basic blocks, branches or loads", "all",
+                 options.path);
   require_counts(trace.block_counts.size(), options.blocks, "basic blocks", "blocks", options.path);
   require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
   require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
@@ -64,8 +87,9 @@ int show(const ProfileArguments& options) {
       profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
   const auto agreement = profile::agreement_profile(trace, options.path);
   const auto paths = profile::path_profile(trace.shaders, trace.paths, options.path);
-  const report::ProfileContext context{options.path, trace, shaders, agreement};
+  report::ProfileContext context{options.path, trace, shaders, agreement, paths};
   if (!options.report.empty()) {
+    add_maps(context, options);
     report::write_profile_report(options.report, options.force, context);
   }
   const auto uniformity = [&] { return report::agreement_table(trace, agreement); };
@@ -118,7 +142,7 @@ int merge(const ProfileArguments& options) {
   for (const auto& [given, name] :
        {std::pair{!options.path.empty(), "TRACE before merge"}, std::pair{options.blocks, "--blocks"},
         std::pair{!options.rows.empty(), "--rows"}, std::pair{!options.report.empty(), "--report"},
-        std::pair{options.force, "--force before merge"}}) {
+        std::pair{options.launch.has_value(), "--launch"}, std::pair{options.force, "--force before merge"}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"this does not go with merge", name, "", "profile merge TRACE TRACE… -o FILE",
                                      "merge first, then rayreplay profile FILE"});
@@ -161,6 +185,8 @@ void declare(CLI::App& command, ProfileArguments& options) {
       ->excludes("--blocks");
   options.format.add_to(command);
   add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, and the data",
+            "Report");
+  add_value(command, "--launch", options.launch, "N", "Launch of the report's maps of executed instructions (paths)",
             "Report");
   add_force(command, options.force);
 }

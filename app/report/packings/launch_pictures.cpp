@@ -55,7 +55,8 @@ Spread spread_of(const std::vector<float>& values) {
           static_cast<double>(*place)};
 }
 
-std::string count_picture(const PixelMap& map, const std::string& what, pictures::Colormap colormap) {
+std::string count_picture(const PixelMap& map, const std::string& what, pictures::Colormap colormap,
+                          const std::string& with) {
   const Spread spread = spread_of(map.values);
   const bool whole = std::ranges::none_of(map.values, [](float value) { return std::isnan(value); });
   HeatMap heat = heat_map(map, colormap);
@@ -63,7 +64,7 @@ std::string count_picture(const PixelMap& map, const std::string& what, pictures
   heat.title = what + " per pixel";
   heat.title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heat.title.front())));
   heat.note = fmt::format("mean {:.2f}{}, largest {:.0f}{}", spread.mean,
-                          whole ? "" : " over " + counted(spread.pixels, "pixel") + " with rays", spread.largest,
+                          whole ? "" : " over " + counted(spread.pixels, "pixel") + " with " + with, spread.largest,
                           spread.largest > heat.high ? " (beyond the scale's end)" : "");
   heat.unit = what + " (count)";
   return encode_png(render(heat));

@@ -26,9 +26,10 @@ struct Spread {
 };
 [[nodiscard]] Spread spread_of(const std::vector<float>& values);
 
-/// `what`: in the plural, "rays". NaN pixels have no data: grey, and left out of mean and scale.
+/// `what`: in the plural, "rays". NaN pixels have no data: grey, and left out of mean and scale. `with`: what the
+/// others have.
 [[nodiscard]] std::string count_picture(const experiment::PixelMap& map, const std::string& what,
-                                        pictures::Colormap colormap);
+                                        pictures::Colormap colormap, const std::string& with = "rays");
 
 [[nodiscard]] std::string order_picture(const experiment::PixelMap& map, std::uint64_t warps, const std::string& order,
                                         pictures::Colormap colormap);

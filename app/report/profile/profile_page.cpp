@@ -11,6 +11,8 @@
 #include "app/report/page/page.hpp"
 #include "app/report/profile/agreement_charts.hpp"
 #include "app/report/profile/agreement_table.hpp"
+#include "app/report/profile/block_histogram.hpp"
+#include "app/report/profile/path_table.hpp"
 #include "app/report/profile/profile_table.hpp"
 #include "app/report/shaders/disassembly.hpp"
 #include "base/count_text.hpp"
@@ -116,6 +118,9 @@ std::string counts_text(const ProfileContext& context, const ProfileDetails& det
   if (!context.agreement.loads.empty()) {
     parts.push_back(counted(context.agreement.loads.size(), "load"));
   }
+  if (context.has_paths()) {
+    parts.push_back(counted(context.trace.paths.size(), "path") + " of calls");
+  }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -124,7 +129,7 @@ std::string missing_counts(const ProfileContext& context) {
   std::vector<std::string> missing;
   for (const auto& [there, name] :
        {std::pair{context.has_blocks(), "blocks"}, std::pair{!context.agreement.branches.empty(), "branches"},
-        std::pair{!context.agreement.loads.empty(), "loads"}}) {
+        std::pair{!context.agreement.loads.empty(), "loads"}, std::pair{context.has_paths(), "paths"}}) {
     if (!there) {
       missing.emplace_back(name);
     }
@@ -160,10 +165,11 @@ Facts facts_of(const ProfileContext& context, const ProfileDetails& details) {
 }
 
 /// The data beside the page.
-std::string files_text(const ProfileContext& context) {
+std::string files_text(const ProfileContext& context, bool has_histogram) {
   std::string files = "profile.json";
   for (const auto& [there, names] :
        {std::pair{context.has_blocks(), ", shaders.csv, blocks.csv, classes.csv, levels.csv"},
+        std::pair{has_histogram, ", histogram.csv"}, std::pair{context.has_paths(), ", paths.csv"},
         std::pair{context.has_agreement(), ", uniformity.csv"},
         std::pair{!context.agreement.branches.empty(), ", branches.csv"},
         std::pair{!context.agreement.loads.empty(), ", loads.csv"}}) {
@@ -339,10 +345,13 @@ std::string profile_page(const ProfileContext& context, const ProfileDetails& de
   data["title"] = "Inside the shaders: " + context.file;
   data["facts"] = page_facts(bounded_facts(facts_of(context, details)));
   data["has_blocks"] = context.has_blocks();
+  std::vector<Chart> histogram = histogram_charts(block_histogram(context, details));
+  const bool has_histogram = !histogram.empty();
   if (context.has_blocks()) {
     data["shaders"] =
         bounded_table(profile_shader_table(context.trace, context.shaders), "shaders.csv", "unused_share");
-    data["unused"] = PageData{{"charts", page_charts(unused_charts(details))}};
+    std::ranges::move(unused_charts(details), std::back_inserter(histogram));
+    data["unused"] = PageData{{"charts", page_charts(histogram)}};
     data["levels"] = PageData{{"charts", page_charts(level_charts(details))}};
     data["level_rows"] = bounded_table(level_table(details.rows, details.mixes), "levels.csv");
     data["classes"] = PageData{{"charts", page_charts(class_charts(details))}};
@@ -354,7 +363,13 @@ std::string profile_page(const ProfileContext& context, const ProfileDetails& de
     data["measured_rows"] =
         bounded_table(agreement_table(context.trace, context.agreement), "uniformity.csv", "uniform_executions_share");
   }
-  data["files"] = files_text(context);
+  data["has_paths"] = context.has_paths();
+  if (context.has_paths()) {
+    data["path_rows"] = bounded_table(path_table(context.trace, context.paths), "paths.csv", "instructions_share");
+    data["maps"] = page_figures(context.maps);
+    data["maps_launch"] = std::to_string(context.maps_launch);
+  }
+  data["files"] = files_text(context, has_histogram);
   add_instructions(data, context, details);
   return make_page("profile", std::move(data));
 }

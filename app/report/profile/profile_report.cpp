@@ -9,6 +9,9 @@
 #include "app/report/context/provenance.hpp"
 #include "app/report/page/page.hpp"
 #include "app/report/profile/agreement_table.hpp"
+#include "app/report/profile/block_histogram.hpp"
+#include "app/report/profile/path_table.hpp"
+#include "app/report/profile/pixel_instructions.hpp"
 #include "app/report/profile/profile_page.hpp"
 #include "app/report/profile/profile_table.hpp"
 #include "app/report/shaders/trace_rows.hpp"
@@ -18,12 +21,12 @@
 namespace rayreplay::report {
 namespace {
 
-constexpr std::array<std::string_view, 9> kProfileFiles = {"index.html",     "profile.json", "shaders.csv",
-                                                           "blocks.csv",     "classes.csv",  "levels.csv",
-                                                           "uniformity.csv", "branches.csv", "loads.csv"};
+constexpr std::array<std::string_view, 11> kProfileFiles = {
+    "index.html", "profile.json",  "shaders.csv",    "blocks.csv",   "classes.csv", "levels.csv",
+    "paths.csv",  "histogram.csv", "uniformity.csv", "branches.csv", "loads.csv"};
 
 bool is_profile_file(std::string_view name) {
-  return std::ranges::find(kProfileFiles, name) != kProfileFiles.end();
+  return std::ranges::find(kProfileFiles, name) != kProfileFiles.end() || is_instruction_map(name);
 }
 
 /// The JSON of the report: with provenance, blocks and what the page shows beside.
@@ -92,6 +95,9 @@ void write_profile_report(const std::filesystem::path& path, bool force, const P
     write_csv("blocks.csv", profile_block_table(context.trace, context.shaders));
     write_csv("classes.csv", class_table(details.rows, details.mixes));
     write_csv("levels.csv", level_table(details.rows, details.mixes));
+    if (const auto ranges = block_histogram(context, details); !ranges.empty()) {
+      write_csv("histogram.csv", histogram_table(ranges));
+    }
   }
   if (context.has_agreement()) {
     write_csv("uniformity.csv", agreement_table(context.trace, context.agreement));
@@ -101,6 +107,12 @@ void write_profile_report(const std::filesystem::path& path, bool force, const P
   }
   if (!context.agreement.loads.empty()) {
     write_csv("loads.csv", instruction_table(context.trace, context.agreement.loads, false));
+  }
+  if (context.has_paths()) {
+    write_csv("paths.csv", path_table(context.trace, context.paths));
+  }
+  for (const Picture& map : context.maps) {
+    write(map.file, map.png);
   }
   write("index.html", profile_page(context, details));
   folder.commit();

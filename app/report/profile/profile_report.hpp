@@ -2,7 +2,8 @@
 //
 // Contract: JSON has the schema rayreplay.profile/1 (docs/surfaces.md). The folder has index.html (no scripts, nothing
 // external), profile.json, and a CSV for each of its lists that the trace has counts for: shaders, blocks, classes and
-// levels; uniformity, branches and loads. The same trace gives the same bytes.
+// levels, histogram; uniformity, branches and loads; paths. With paths it has maps of a launch's executed instructions
+// (pixel_instructions.hpp). The same trace gives the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +13,12 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/report/export/output_folder.hpp"
+#include "app/report/page/page.hpp"
 #include "app/report/profile/profile_mix.hpp"
 #include "app/report/shaders/executions.hpp"
 #include "app/report/shaders/measured_uniformity.hpp"
 #include "app/report/shaders/shader_report.hpp"
+#include "capture/profile/path_profile.hpp"
 #include "capture/profile/shader_profile.hpp"
 #include "capture/trace/reader.hpp"
 
@@ -26,9 +29,15 @@ struct ProfileContext {
   const trace::Profile& trace;
   const std::vector<profile::ShaderProfile>& shaders;  ///< of shader_profiles(trace)
   const profile::AgreementProfile& agreement;          ///< of agreement_profile(trace)
+  const profile::PathProfile& paths;                   ///< of path_profile(trace)
+  std::vector<Picture> maps{};                         ///< of executed instructions
+  std::uint32_t maps_launch = 0;                       ///< the launch that they are of
 
   [[nodiscard]] bool has_blocks() const {
     return trace.block_counts.size() != 0;
+  }
+  [[nodiscard]] bool has_paths() const {
+    return trace.paths.size() != 0;
   }
   [[nodiscard]] bool has_agreement() const {
     return !agreement.branches.empty() || !agreement.loads.empty();

@@ -14,6 +14,8 @@
 #include "tests/app/run_command.hpp"
 #include "tests/instrument/support/corpus.hpp"
 #include "tests/profile/profile_maker.hpp"
+#include "tests/support/file_bytes.hpp"
+#include "tests/support/launch_builder.hpp"
 
 namespace rayreplay {
 namespace {
@@ -88,9 +90,58 @@ TEST_F(ProfileCommand, PathsOfCalls) {
   EXPECT_EQ(document.at("paths").at(0).at("mean_instructions"), 4.75);
   EXPECT_THAT(printed({"info", file}), HasSubstr("2 paths of calls (rayreplay profile)"));
   refused({"profile", file, "--blocks"}, 3, "no counts of basic blocks");
+  refused({"profile", file, "--launch", "0"}, 2, "--report DIR");
   trace.paths = {};
   test::add_branching(trace.block_counts, 0, 0, 1);
   refused({"profile", save("blocks.rrt", trace), "--rows", "paths"}, 3, "the trace has no counts of paths");
+}
+
+TEST_F(ProfileCommand, MapsShowTheInstructionsOfPixels) {
+  trace::Trace trace = trace_of(test::two_shaders("", 1));
+  trace.block_counts = {};
+  trace.shaders.resize(1);
+  trace.shaders.push_back({trace::ShaderStage::RayGeneration, "main", "camera", {}});
+  test::LaunchBuilder builder({2, 2, 1});
+  for (int thread = 0; thread < 4; ++thread) {
+    builder.thread().begin(1).miss(0);
+  }
+  trace.launches.push_back(builder.build());
+  trace::Launch& launch = trace.launches[0];
+  launch.thread_path.assign(4, 0);
+  for (std::size_t row = 0; row < launch.data.events.size(); ++row) {
+    const bool misses = launch.data.events.kind[row] == trace::EventKind::Miss;
+    launch.data.events.path.push_back(misses && row > 1 ? (row < 4 ? 1U : 2U) : 0U);
+  }
+  trace.paths = {{0, 0}, {1, 2}, {1, 0, 1, 1, 1, 1, 0, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 2, 3}};
+  const std::string file = save("maps.rrt", trace);
+  const std::string folder = scratch_ / "maps";
+  static_cast<void>(printed({"profile", file, "--report", folder}));
+  for (const char* name : {"instructions.png", "instructions-0.png", "paths.csv", "index.html"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder + "/" + name)) << name;
+  }
+  EXPECT_THAT(test::read_bytes(folder + "/index.html"),
+              AllOf(HasSubstr("instructions-0.png"), HasSubstr("in launch 0")));
+  static_cast<void>(printed({"profile", file, "--report", folder, "--force", "--launch", "0"}));
+  refused({"profile", file, "--report", folder, "--force", "--launch", "1"}, 2, "expected 0 to 0");
+}
+
+TEST_F(ProfileCommand, HistogramHasEachBlockOnce) {
+  trace::Trace trace =
+      of_corpus("blocks.rgen.vulkan1.2.source", trace::ShaderStage::RayGeneration, "camera");  // 40 threads enter it
+  trace.block_counts.lanes[1] = trace.block_counts.groups[1] = 0;
+  std::map<std::uint64_t, std::size_t> blocks;
+  for (const std::uint64_t lanes : trace.block_counts.lanes) {
+    ++blocks[lanes];
+  }
+  ASSERT_EQ(blocks.size(), 3U);
+  const std::string folder = scratch_ / "histogram";
+  static_cast<void>(printed({"profile", save("t.rrt", trace), "--report", folder}));
+  const std::string csv = test::read_bytes(folder + "/histogram.csv");
+  EXPECT_THAT(csv, HasSubstr("low,high,stage,blocks,"));
+  EXPECT_THAT(csv, HasSubstr("\r\n0,0,ray-generation,1,"));
+  EXPECT_THAT(csv, HasSubstr("\r\n0.1,1,ray-generation," + std::to_string(blocks[20]) + ","));
+  EXPECT_THAT(csv, HasSubstr("\r\n1,10,ray-generation," + std::to_string(blocks[40]) + ","));
+  EXPECT_THAT(test::read_bytes(folder + "/index.html"), HasSubstr("Basic blocks by executions"));
 }
 
 TEST_F(ProfileCommand, DisassemblyShowsExecutions) {
@@ -211,7 +262,7 @@ TEST_F(ProfileCommand, ReportShowsMeasuredUniformity) {
         "observed uniform", "Unused code by shader"}) {
     EXPECT_THAT(html, HasSubstr(text));
   }
-  EXPECT_THAT(html, Not(HasSubstr("not counted")));
+  EXPECT_THAT(html, AllOf(HasSubstr("paths (capture with --profile paths)"), Not(HasSubstr("blocks (capture"))));
   const json data = json::parse(test::read_bytes(folder + "/profile.json"));
   const std::string surfaces = test::read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/surfaces.md");
   for (const char* list : {"uniformity", "branches", "loads"}) {
@@ -244,7 +295,7 @@ TEST_F(ProfileCommand, ReportTakesWhatTheTraceCounts) {
   printed({"profile", file, "--report", folder});
   const std::string html = test::read_bytes(folder + "/index.html");
   EXPECT_EQ(test::html_fault(html), "");
-  EXPECT_THAT(html, AllOf(HasSubstr("blocks, loads (capture with --profile blocks,loads)"),
+  EXPECT_THAT(html, AllOf(HasSubstr("blocks, loads, paths (capture with --profile blocks,loads,paths)"),
                           Not(HasSubstr("Unused code by shader")), HasSubstr("shader 0: sky (miss)"),
                           HasSubstr("11 groups: condition divergent (uniform in 45.5 %)")));
   EXPECT_FALSE(std::filesystem::exists(folder + "/blocks.csv"));
