@@ -98,6 +98,26 @@ bool by_component(const Instruction& i) {
          (i.op() >= number(Op::OpConvertFToU) && i.op() <= number(Op::OpBitCount));
 }
 
+/// The operand whose components decide where the result has fewer: the place among the words; 0: none.
+std::size_t reduced_operand(const Instruction& i, Id glsl) {
+  constexpr std::size_t kFirst = 3, kSecond = 4, kOfFunction = 5;
+  switch (static_cast<Op>(i.op())) {
+    case Op::OpStore:
+      return 2;
+    case Op::OpDot:
+    case Op::OpMatrixTimesVector:
+      return kFirst;
+    case Op::OpVectorTimesMatrix:
+      return kSecond;
+    case Op::OpExtInst: {
+      const bool reduces = i[3] == glsl && (i[4] == GLSLstd450Length || i[4] == GLSLstd450Distance);
+      return reduces ? kOfFunction : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
 /// Of GLSL.std.450's functions.
 Class class_of_function(Word function) {
   switch (function) {
@@ -194,10 +214,19 @@ Classifier::Classifier(const Module& module) {
 }
 
 void Classifier::see(const Instruction& i) {
+  if (const Id type = i.result_type(); type != 0 && components_.contains(type)) {
+    types_.emplace(i.result(), type);
+  }
   switch (static_cast<Op>(i.op())) {
     case Op::OpTypeVector:
       components_[i[1]] = std::clamp(i[3], 1U, kMostComponents);
       break;
+    case Op::OpTypeMatrix: {
+      const auto column = components_.find(i[2]);
+      columns_[i[1]] = std::clamp(i[3], 1U, kMostComponents);
+      components_[i[1]] = (column == components_.end() ? 1 : column->second) * columns_[i[1]];
+      break;
+    }
     case Op::OpTypePointer:
       if (i[2] == static_cast<Word>(spv::StorageClass::Function) ||
           i[2] == static_cast<Word>(spv::StorageClass::Private)) {
@@ -234,8 +263,24 @@ std::uint32_t Classifier::issue_slots(const Instruction& i) const {
   if (!issues(of(i))) {
     return 0;
   }
+  if (const std::size_t operand = reduced_operand(i, glsl_); operand != 0) {
+    return components_of(i[operand]);
+  }
   const auto components = by_component(i) ? components_.find(i.result_type()) : components_.end();
-  return components == components_.end() ? 1 : components->second;
+  if (components == components_.end()) {
+    return 1;
+  }
+  if (i.is(Op::OpMatrixTimesMatrix)) {
+    const auto type = types_.find(i[3]);
+    const auto columns = type == types_.end() ? columns_.end() : columns_.find(type->second);
+    return components->second * (columns == columns_.end() ? 1 : columns->second);
+  }
+  return components->second;
+}
+
+std::uint32_t Classifier::components_of(Id value) const {
+  const auto type = types_.find(value);
+  return type == types_.end() ? 1 : components_.at(type->second);
 }
 
 bool Classifier::is_register(const Instruction& access) const {

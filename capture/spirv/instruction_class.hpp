@@ -54,12 +54,15 @@ class Classifier {
  public:
   explicit Classifier(const Module& module);
   [[nodiscard]] InstructionClass of(const Instruction& instruction) const;
-  /// Issue slots that the instruction takes: one for each component of its result where processors work component by
-  /// component (arithmetic, conversions, loads), else one; 0 if it issues nothing.
+  /// Issue slots that the instruction takes: one for each component where processors work component by component, else
+  /// one; 0 if it issues nothing. The components are those of the result (arithmetic, conversions, loads), of what is
+  /// stored, or of the vector or matrix that is reduced (dot products, lengths, distances, matrix products: a
+  /// multiply-add each).
   [[nodiscard]] std::uint32_t issue_slots(const Instruction& instruction) const;
 
  private:
   void see(const Instruction& instruction);
+  [[nodiscard]] std::uint32_t components_of(Id value) const;
   [[nodiscard]] bool is_register(const Instruction& access) const;
 
   Id glsl_ = 0;  ///< the instruction set GLSL.std.450
@@ -67,7 +70,9 @@ class Classifier {
   /// Pointers to variables that compilers keep in registers: storage class Function or Private, whole or by constant
   /// indices.
   std::unordered_set<Id> register_types_, constants_, registers_;
-  std::unordered_map<Id, std::uint32_t> components_;  ///< by vector type
+  std::unordered_map<Id, std::uint32_t> components_;  ///< by vector and matrix type
+  std::unordered_map<Id, std::uint32_t> columns_;     ///< by matrix type
+  std::unordered_map<Id, Id> types_;                  ///< of the values with such a type
 };
 
 }  // namespace rayreplay::spirv

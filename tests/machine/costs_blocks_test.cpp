@@ -174,11 +174,22 @@ double slow_cost(const trace::Trace& trace, std::uint16_t shader) {
   std::string reason;
   const spirv::Module module = spirv::parse(trace.shaders[shader].spirv, reason).value();
   const spirv::Classifier classes(module);
-  std::map<spirv::Id, std::uint32_t> vectors;
+  std::map<spirv::Id, std::uint32_t> vectors, of_value;
   for (const spirv::Instruction& i : module.globals) {
     if (i.is(spv::Op::OpTypeVector)) {
       vectors[i[1]] = i[3];
+    } else if (i.is(spv::Op::OpTypeMatrix)) {
+      vectors[i[1]] = vectors.at(i[2]) * i[3];
     }
+  }
+  const auto know = [&](const spirv::Instruction& i) {
+    if (const auto vector = vectors.find(i.result_type()); vector != vectors.end()) {
+      of_value[i.result()] = vector->second;
+    }
+  };
+  std::ranges::for_each(module.globals, know);
+  for (const spirv::Function& function : module.functions) {
+    std::ranges::for_each(function.body, know);
   }
   double instructions = 0, entries = 0, traces = 0;
   for (std::size_t row = 0; row < trace.block_counts.size(); ++row) {
@@ -198,7 +209,21 @@ double slow_cost(const trace::Trace& trace, std::uint16_t shader) {
       const auto vector = vectors.find(i.result_type());
       const bool each = i.is(spv::Op::OpLoad) || i.is(spv::Op::OpExtInst) ||
                         (i.op() >= 109 && i.op() <= 205);  // OpConvertFToU to OpBitCount
-      instructions += lanes * (each && vector != vectors.end() ? vector->second : 1);
+      // Numbers of SPIR-V's and GLSL's specifications: the operand of which all components are summed or stored.
+      std::size_t summed = i.op() == 62 /* store */                          ? 2
+                           : i.op() == 148 || i.op() == 145 /* dot, m * v */ ? 3
+                           : i.op() == 144 /* v * m */                       ? 4
+                                                                             : 0;
+      if (i.is(spv::Op::OpExtInst) && (i[4] == 66 || i[4] == 67)) {  // length, distance
+        summed = 5;
+      }
+      if (summed != 0) {
+        const auto known = of_value.find(i[summed]);
+        instructions += lanes * (known == of_value.end() ? 1 : known->second);
+      } else {
+        EXPECT_FALSE(i.is(spv::Op::OpMatrixTimesMatrix)) << "not in these shaders";
+        instructions += lanes * (each && vector != vectors.end() ? vector->second : 1);
+      }
       traces += i.is(spv::Op::OpTraceRayKHR) || i.is(spv::Op::OpHitObjectTraceRayNV) ? lanes : 0;
     }
   }
