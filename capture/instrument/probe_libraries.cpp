@@ -1,5 +1,6 @@
 #include "capture/instrument/probe_libraries.hpp"
 
+#include "Accesses.spv.hpp"
 #include "Counts.spv.hpp"
 #include "CountsByExtension.spv.hpp"
 #include "EmptyAnyHit.spv.hpp"
@@ -25,6 +26,11 @@ const Library& counts_library(bool ballot_extension) {
   static const Library* const kPlain = new Library(make_library(kCounts));
   static const Library* const kByExtension = new Library(make_library(kCountsByExtension));
   return ballot_extension ? *kByExtension : *kPlain;
+}
+
+const Library& accesses_library() {
+  static const Library* const kLibrary = new Library(make_library(kAccesses));
+  return *kLibrary;
 }
 
 std::span<const Word> empty_any_hit() {
