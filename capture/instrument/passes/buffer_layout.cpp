@@ -12,7 +12,8 @@ using spv::StorageClass;
 namespace {
 
 constexpr std::size_t kMostSteps = 4096;
-constexpr std::uint32_t kDeepest = 32;  ///< of composites
+constexpr std::size_t kMostIndices = 4096;
+constexpr std::uint32_t kMostTypes = 4096;  ///< that make up a value, nested and repeated ones too
 constexpr const char* kChosen = "their pointers are arguments of functions, chosen by control flow, or untyped";
 constexpr const char* kNoLayout = "their types do not state a layout";
 constexpr const char* kNoSize = "their types have no known size";
@@ -118,7 +119,7 @@ std::string BufferLayout::step(Part& part, Id index, BufferPlace& place) const {
   switch (static_cast<Op>(type.op())) {
     case Op::OpTypeStruct: {
       const Instruction* number = rewriter_.global(index);
-      if (number == nullptr || !number->is(Op::OpConstant) || (*number)[3] + 2 >= type.size()) {
+      if (number == nullptr || !number->is(Op::OpConstant) || std::size_t{(*number)[3]} + 2 >= type.size()) {
         return kNoLayout;
       }
       const Member* of = member(part.type, (*number)[3]);
@@ -140,7 +141,7 @@ std::string BufferLayout::step(Part& part, Id index, BufferPlace& place) const {
     }
     case Op::OpTypeMatrix: {
       const Instruction* column = rewriter_.global(type[2]);
-      const std::uint32_t component = column == nullptr ? 0 : bytes_of((*column)[2], {}, 0);
+      const std::uint32_t component = column == nullptr ? 0 : bytes_of((*column)[2], {});
       if (component == 0 || part.matrix.stride == 0) {
         return kNoLayout;
       }
@@ -150,7 +151,7 @@ std::string BufferLayout::step(Part& part, Id index, BufferPlace& place) const {
       return add(index, rows ? component : stride, place);
     }
     case Op::OpTypeVector: {
-      const std::uint32_t component = bytes_of(type[2], {}, 0);
+      const std::uint32_t component = bytes_of(type[2], {});
       const std::uint32_t stride = part.component_stride != 0 ? part.component_stride : component;
       part = {type[2], {}};
       return component == 0 ? std::string(kNoLayout) : add(index, stride, place);
@@ -182,8 +183,9 @@ std::string BufferLayout::bind(Id variable, std::vector<Id>& indices, BufferPlac
 
 Id BufferLayout::root_of(const PointerDefinitions& definitions, Id pointer, std::vector<Id>& indices) {
   const Instruction* i = definitions.find(pointer);
-  for (std::size_t steps = 0; i != nullptr && steps < kMostSteps; ++steps, i = definitions.find(pointer)) {
-    if (is_chain(*i)) {
+  for (std::size_t steps = 0; i != nullptr && steps < kMostSteps && indices.size() < kMostIndices;
+       ++steps, i = definitions.find(pointer)) {
+    if (is_chain(*i) && i->size() > 3) {
       indices.insert(indices.begin(), i->operands().begin() + 3, i->operands().end());
     } else if (!i->is(Op::OpCopyObject)) {
       break;
@@ -236,7 +238,7 @@ std::optional<BufferPlace> BufferLayout::place_of(const PointerDefinitions& defi
     why = kRows;
     return std::nullopt;
   }
-  place.bytes = bytes_of(part.type, part.matrix, 0);
+  place.bytes = bytes_of(part.type, part.matrix);
   if (place.bytes == 0) {
     why = kNoSize;
     return std::nullopt;
@@ -259,7 +261,7 @@ std::optional<std::uint32_t> BufferLayout::bytes_at(const PointerDefinitions& de
     why = kRows;
     return std::nullopt;
   }
-  const std::uint32_t bytes = bytes_of(part.type, part.matrix, 0);
+  const std::uint32_t bytes = bytes_of(part.type, part.matrix);
   if (bytes == 0) {
     why = kNoSize;
     return std::nullopt;
@@ -267,11 +269,17 @@ std::optional<std::uint32_t> BufferLayout::bytes_at(const PointerDefinitions& de
   return bytes;
 }
 
-std::uint32_t BufferLayout::bytes_of(Id type, const Matrix& matrix, std::uint32_t depth) const {
+std::uint32_t BufferLayout::bytes_of(Id type, const Matrix& matrix) const {
+  std::uint32_t left = kMostTypes;
+  return measure(type, matrix, left);
+}
+
+std::uint32_t BufferLayout::measure(Id type, const Matrix& matrix, std::uint32_t& left) const {
   const Instruction* found = rewriter_.global(type);
-  if (found == nullptr || depth > kDeepest) {
+  if (found == nullptr || left == 0) {
     return 0;
   }
+  --left;
   const Instruction& of = *found;
   switch (static_cast<Op>(of.op())) {
     case Op::OpTypeInt:
@@ -280,10 +288,10 @@ std::uint32_t BufferLayout::bytes_of(Id type, const Matrix& matrix, std::uint32_
     case Op::OpTypePointer:
       return of[2] == static_cast<Word>(StorageClass::PhysicalStorageBuffer) ? 8 : 0;
     case Op::OpTypeVector:
-      return of[3] * bytes_of(of[2], {}, depth + 1);
+      return of[3] * measure(of[2], {}, left);
     case Op::OpTypeMatrix: {
       const Instruction* column = rewriter_.global(of[2]);
-      const std::uint32_t component = column == nullptr ? 0 : bytes_of((*column)[2], {}, depth + 1);
+      const std::uint32_t component = column == nullptr ? 0 : measure((*column)[2], {}, left);
       if (component == 0 || matrix.stride == 0) {
         return 0;
       }
@@ -294,7 +302,7 @@ std::uint32_t BufferLayout::bytes_of(Id type, const Matrix& matrix, std::uint32_
     case Op::OpTypeArray: {
       const auto stride = array_stride_.find(type);
       const Instruction* length = rewriter_.global(of[3]);
-      const std::uint32_t element = bytes_of(of[2], matrix, depth + 1);
+      const std::uint32_t element = measure(of[2], matrix, left);
       if (stride == array_stride_.end() || length == nullptr || !length->is(Op::OpConstant) || (*length)[3] == 0 ||
           element == 0) {
         return 0;
@@ -305,7 +313,7 @@ std::uint32_t BufferLayout::bytes_of(Id type, const Matrix& matrix, std::uint32_
       std::uint32_t end = 0;
       for (std::uint32_t m = 0; m + 2 < of.size(); ++m) {
         const Member* member = this->member(type, m);
-        const std::uint32_t bytes = member == nullptr ? 0 : bytes_of(of[m + 2], member->matrix, depth + 1);
+        const std::uint32_t bytes = member == nullptr ? 0 : measure(of[m + 2], member->matrix, left);
         if (bytes == 0) {
           return 0;
         }

@@ -67,7 +67,9 @@ class BufferLayout {
   [[nodiscard]] std::string add(Id index, std::uint32_t bytes, BufferPlace& place) const;
   [[nodiscard]] std::string bind(Id variable, std::vector<Id>& indices, BufferPlace& place) const;
   /// Bytes from the first to behind the last; 0: not known.
-  [[nodiscard]] std::uint32_t bytes_of(Id type, const Matrix& matrix, std::uint32_t depth) const;
+  [[nodiscard]] std::uint32_t bytes_of(Id type, const Matrix& matrix) const;
+  /// `left`: types that may still be looked at.
+  [[nodiscard]] std::uint32_t measure(Id type, const Matrix& matrix, std::uint32_t& left) const;
 
   const Rewriter& rewriter_;
   std::map<std::pair<Id, std::uint32_t>, Member> members_;                    ///< by struct and number
