@@ -11,7 +11,7 @@
 namespace rayreplay::ingest {
 
 /// Fields of each recorded lane, by kind; chunks of paths say how many they have.
-inline constexpr std::array<std::uint8_t, RR_PATH_BYTES> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
+inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3};
 inline constexpr std::uint32_t kGreatestHeader = 7;
 inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FIELDS;
 
@@ -22,6 +22,11 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
 /// Whether a record holds a path.
 [[nodiscard]] constexpr bool is_path(std::uint32_t kind) {
   return kind == RR_PATH_BYTES || kind == RR_PATH;
+}
+
+/// Whether a record holds an access to a buffer.
+[[nodiscard]] constexpr bool is_access(std::uint32_t kind) {
+  return kind == RR_ACCESS_OFFSET || kind == RR_ACCESS_ADDRESS;
 }
 
 /// Stages whose shaders append records of this kind.
@@ -50,6 +55,8 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
       return bit_of(ShaderStage::Callable);
     case RR_PATH_BYTES:
     case RR_PATH:
+    case RR_ACCESS_OFFSET:
+    case RR_ACCESS_ADDRESS:
       return (1U << trace::kShaderStages) - 1;
     default:
       return 0;
@@ -58,7 +65,8 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
 
 /// Whether the trace has an event for records of this kind, and so a co-execution group.
 [[nodiscard]] constexpr bool makes_event(std::uint32_t kind) {
-  return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE && !is_path(kind);
+  return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE && !is_path(kind) &&
+         !is_access(kind);
 }
 
 /// A chunk's header. `words` points at the chunk; only the header has been read.
@@ -88,6 +96,10 @@ struct Chunk {
   /// Paths: words behind the thread, and whether a later record of the call may replace this one.
   [[nodiscard]] std::uint32_t path_words() const {
     return site & 0x7FU;
+  }
+  /// Accesses: number of the site in its module.
+  [[nodiscard]] std::uint32_t access_site() const {
+    return site | words[2] >> RR_SITE_SHIFT << 8U;
   }
   [[nodiscard]] bool goes_on() const {
     return (site & 0x80U) != 0;

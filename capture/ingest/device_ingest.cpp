@@ -50,6 +50,7 @@ DeviceIngest::DeviceIngest(const SpoolContents& contents, const spool::SpoolRead
   if (!contents.paths.empty()) {
     paths_.emplace(contents, count_remarks_);
   }
+  accesses_ = AccessTable(contents, count_remarks_);
   make_plans();
 }
 
@@ -124,7 +125,7 @@ LaunchIndex DeviceIngest::index(Plan& plan) {
                                 with_separators(available));
     return {};
   }
-  LaunchIndex index = index_launch(*plan.spooled, stages_, header_.warp_size == 0 ? 64 : header_.warp_size);
+  LaunchIndex index = index_launch(*plan.spooled, stages_, header_.warp_size == 0 ? 64 : header_.warp_size, accesses_);
   if (!plan.indexed) {
     plan.indexed = true;
     remark(plan, index);
@@ -154,6 +155,9 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
     plan.remarks.emplace_back("its acceleration structure is not known");
   }
   remark_threads(plan, index);
+  if (index.unknown_accesses != 0) {
+    plan.remarks.push_back(counted(index.unknown_accesses, "access record") + " of sites that the spool does not have");
+  }
   if (index.geometry_too_large) {
     plan.left_out = "a geometry index is larger than 65535";
   }
@@ -193,6 +197,12 @@ void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
   } else if (crowded_out != 0) {
     plan.remarks.push_back(not_recorded(crowded_out, ", because the event buffer was full (--memory)"));
   }
+  const auto dropped = [&](std::size_t kind) { return launch.dropped.size() > kind ? launch.dropped[kind] : 0; };
+  if (const std::uint64_t accesses = dropped(RR_ACCESS_OFFSET) + dropped(RR_ACCESS_ADDRESS); accesses != 0) {
+    plan.remarks.push_back(
+        fmt::format("{} to buffers did not fit into the event buffer (--memory): the last of some threads are missing",
+                    counted(accesses, "access", "accesses")));
+  }
   if (absent != crowded_out) {
     plan.remarks.push_back(not_recorded(absent - crowded_out, chosen ? " (--window, --every)"
                                                               : index.lost_words != 0
@@ -214,7 +224,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
   part.groups = std::move(index.groups);
   if (writer != nullptr) {
     writer->begin_launch(plan.summary.size, {index.has_geometry, index.has_ray_names, has_groups, true, index.has_hints,
-                                             plan.tlas, path_table_.size()});
+                                             plan.tlas, path_table_.size(), accesses_.sites().size()});
   }
   const bool has_paths = path_table_.size() != 0;
   trace::Column<std::uint32_t> thread_path;
@@ -267,7 +277,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
         report_advance(options_.progress, part.data.events.size());
         return true;
       },
-      options_.limits, has_paths ? PathColumn{&*paths_, &thread_path} : PathColumn{});
+      accesses_, options_.limits, has_paths ? PathColumn{&*paths_, &thread_path} : PathColumn{});
   if (!sound) {
     return false;
   }
@@ -348,6 +358,9 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
   }
   if (path_table_.size() != 0) {
     writer.add_paths(path_table_);
+  }
+  if (!accesses_.empty()) {
+    writer.add_access_sites(accesses_.sites());
   }
   summary.hash = writer.finish();
   return true;

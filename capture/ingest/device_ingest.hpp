@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/ingest/access_table.hpp"
 #include "capture/ingest/call_paths.hpp"
 #include "capture/ingest/ingest.hpp"
 #include "capture/ingest/launch_index.hpp"
@@ -70,7 +71,8 @@ class DeviceIngest {
   std::vector<std::string> count_remarks_;
   ShaderCounts counts_;
   std::optional<CallPaths> paths_;  ///< null without paths
-  trace::Paths path_table_;         ///< with the calls of the file that is being written
+  AccessTable accesses_;
+  trace::Paths path_table_;  ///< with the calls of the file that is being written
   SceneBuilder scene_;
   std::vector<Plan> plans_;
   std::optional<LaunchIndex> kept_;  ///< of the only launch: its records are walked once

@@ -20,10 +20,11 @@ struct Range {
 
 class LaunchDecoder {
  public:
-  LaunchDecoder(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take, DecodeLimits limits,
-                PathColumn paths)
+  LaunchDecoder(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take,
+                const AccessTable& accesses, DecodeLimits limits, PathColumn paths)
       : index_(index),
         take_(take),
+        accesses_(accesses),
         limits_(limits),
         paths_(paths),
         threads_(static_cast<std::uint32_t>(index.records.size())) {
@@ -89,7 +90,7 @@ class LaunchDecoder {
     std::vector<trace::ThreadData> parts(blocks);
     std::vector<std::uint64_t> rayless(blocks);
     tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t b) {
-      ThreadDecoder decoder(index_, paths_.paths, parts[b]);
+      ThreadDecoder decoder(index_, paths_.paths, accesses_, parts[b]);
       std::uint32_t unused = 0;
       for (std::uint32_t thread = bounds[b]; thread < bounds[b + 1]; ++thread) {
         const std::uint64_t from = range_.offset[thread - range_.first];
@@ -108,18 +109,29 @@ class LaunchDecoder {
     trace::ThreadData batch;
     batch.ray_offset.push_back(0);
     batch.event_offset.push_back(0);
-    std::vector<std::uint64_t> first_ray{0}, first_event{0};
+    std::vector<std::uint64_t> first_ray{0}, first_event{0}, first_access{0};
+    const bool has_accesses = !parts.front().accesses.offset.empty();
+    if (has_accesses) {
+      batch.accesses.offset.push_back(0);
+    }
     for (const trace::ThreadData& part : parts) {
       for (std::size_t i = 1; i < part.ray_offset.size(); ++i) {
         batch.ray_offset.push_back(first_ray.back() + part.ray_offset[i]);
         batch.event_offset.push_back(first_event.back() + part.event_offset[i]);
+        if (has_accesses) {
+          batch.accesses.offset.push_back(first_access.back() + part.accesses.offset[i]);
+        }
       }
+      first_access.push_back(first_access.back() + part.accesses.size());
       first_ray.push_back(first_ray.back() + part.rays.size());
       first_event.push_back(first_event.back() + part.events.size());
     }
     // Columns of all parts in the order of `visit`, each part at its own offset.
     using Columns = std::vector<std::pair<const char*, std::size_t>>;
-    const auto columns_of = [](const trace::ThreadData& part, Columns& rays, Columns& events) {
+    const auto columns_of = [](const trace::ThreadData& part, Columns& rays, Columns& events, Columns& accesses) {
+      trace::visit_accesses(part.accesses, [&](const char*, const auto& column) {
+        accesses.emplace_back(reinterpret_cast<const char*>(column.data()), column.size());
+      });
       trace::visit_rays(part.rays, [&](const char*, const auto& column, bool) {
         rays.emplace_back(reinterpret_cast<const char*>(column.data()), column.size());
       });
@@ -127,9 +139,9 @@ class LaunchDecoder {
         events.emplace_back(reinterpret_cast<const char*>(column.data()), column.size());
       });
     };
-    std::vector<Columns> rays(parts.size()), events(parts.size());
+    std::vector<Columns> rays(parts.size()), events(parts.size()), accesses(parts.size());
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      columns_of(parts[p], rays[p], events[p]);
+      columns_of(parts[p], rays[p], events[p], accesses[p]);
     }
     std::vector<std::function<void()>> copies;
     const auto gather = [&](auto& column, const std::vector<Columns>& from, const std::vector<std::uint64_t>& first,
@@ -154,12 +166,16 @@ class LaunchDecoder {
     place = 0;
     trace::visit_events(batch.events,
                         [&](const char*, auto& column, bool) { gather(column, events, first_event, place++); });
+    place = 0;
+    trace::visit_accesses(batch.accesses,
+                          [&](const char*, auto& column) { gather(column, accesses, first_access, place++); });
     tbb::parallel_for(std::size_t{0}, copies.size(), [&](std::size_t i) { copies[i](); });
     return batch;
   }
 
   const LaunchIndex& index_;
   const std::function<bool(trace::ThreadData&)>& take_;
+  const AccessTable& accesses_;
   DecodeLimits limits_;
   PathColumn paths_;
   std::uint32_t threads_;
@@ -171,8 +187,8 @@ class LaunchDecoder {
 }  // namespace
 
 std::uint64_t decode_launch(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take,
-                            DecodeLimits limits, PathColumn paths) {
-  return LaunchDecoder(index, take, limits, paths).run();
+                            const AccessTable& accesses, DecodeLimits limits, PathColumn paths) {
+  return LaunchDecoder(index, take, accesses, limits, paths).run();
 }
 
 }  // namespace rayreplay::ingest

@@ -31,6 +31,6 @@ struct PathColumn {
 /// Returns the number of ClosestHit and Miss records that belong to no ray and were left out. `take` returns false to
 /// stop.
 std::uint64_t decode_launch(const LaunchIndex& index, const std::function<bool(trace::ThreadData&)>& take,
-                            DecodeLimits limits = {}, PathColumn paths = {});
+                            const AccessTable& accesses, DecodeLimits limits = {}, PathColumn paths = {});
 
 }  // namespace rayreplay::ingest

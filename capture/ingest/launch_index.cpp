@@ -19,10 +19,12 @@ constexpr std::uint32_t kGreatestGeometry = 0xFFFF;
 
 class Indexer {
  public:
-  Indexer(const SpooledLaunch& launch, const std::vector<std::uint8_t>& stages, std::uint32_t warp_size)
+  Indexer(const SpooledLaunch& launch, const std::vector<std::uint8_t>& stages, std::uint32_t warp_size,
+          const AccessTable& accesses)
       : stream_(launch.events, launch.launch.words),
         claimed_(launch.launch.words),
         stages_(stages),
+        accesses_(accesses),
         lanes_of_warp_(warp_size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warp_size) - 1),
         warp_size_(warp_size) {
     result_.size = {launch.launch.width, launch.launch.height, launch.launch.depth};
@@ -120,6 +122,12 @@ class Indexer {
     look_at_fields(chunk);
     if (chunk.kind == RR_RAY_GENERATION) {
       add_warp(chunk);
+    }
+    if (is_access(chunk.kind)) {
+      const bool known = accesses_.row_of(chunk).has_value();
+      result_.unknown_accesses += known ? 0 : chunk.lanes;
+      result_.group_of_chunk.push_back(known ? access_groups_++ : kNone);
+      return;
     }
     if (!makes_event(chunk.kind)) {
       result_.group_of_chunk.push_back(kNone);
@@ -247,6 +255,8 @@ class Indexer {
   WordStream stream_;
   std::uint64_t claimed_;
   const std::vector<std::uint8_t>& stages_;
+  const AccessTable& accesses_;
+  std::uint32_t access_groups_ = 0;
   std::uint64_t lanes_of_warp_;
   std::uint32_t warp_size_;
   std::uint32_t threads_ = 0;
@@ -260,9 +270,9 @@ class Indexer {
 
 }  // namespace
 
-LaunchIndex index_launch(const SpooledLaunch& launch, const std::vector<std::uint8_t>& stages,
-                         std::uint32_t warp_size) {
-  return Indexer(launch, stages, warp_size).run();
+LaunchIndex index_launch(const SpooledLaunch& launch, const std::vector<std::uint8_t>& stages, std::uint32_t warp_size,
+                         const AccessTable& accesses) {
+  return Indexer(launch, stages, warp_size, accesses).run();
 }
 
 }  // namespace rayreplay::ingest

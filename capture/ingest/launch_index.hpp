@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/ingest/access_table.hpp"
 #include "capture/ingest/chunk.hpp"
 #include "capture/ingest/spool_contents.hpp"
 #include "capture/trace/trace.hpp"
@@ -31,8 +32,10 @@ inline constexpr std::uint8_t kUnknownStage = 0xFF;
 
 struct LaunchIndex {
   trace::LaunchSize size;
-  std::vector<const std::uint32_t*> chunks;   ///< in buffer order
-  std::vector<std::uint32_t> group_of_chunk;  ///< kNone: no event, no group
+  std::vector<const std::uint32_t*> chunks;  ///< in buffer order
+  /// Of an access: its group among those of accesses. kNone: no event, no group, or an access of an unknown site.
+  std::vector<std::uint32_t> group_of_chunk;
+  std::uint64_t unknown_accesses = 0;  ///< records of sites that the spool does not have
   std::deque<std::vector<std::uint32_t>> copies;
   std::vector<std::uint32_t> records;  ///< by thread
   std::uint64_t total_records = 0;
@@ -58,6 +61,6 @@ struct LaunchIndex {
 
 /// `stages`: by shader id, kUnknownStage where there is no such shader. `warp_size`: of the device, 1 to 64.
 [[nodiscard]] LaunchIndex index_launch(const SpooledLaunch& launch, const std::vector<std::uint8_t>& stages,
-                                       std::uint32_t warp_size);
+                                       std::uint32_t warp_size, const AccessTable& accesses);
 
 }  // namespace rayreplay::ingest

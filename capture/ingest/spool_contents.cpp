@@ -39,6 +39,8 @@ class Contents {
         return take<spool::Counts>(block, [&](auto& x) { result_.counts.push_back(std::move(x)); });
       case spool::BlockType::Paths:
         return take<spool::Paths>(block, [&](auto& x) { result_.paths[x.module] = std::move(x); });
+      case spool::BlockType::Accesses:
+        return take<spool::Accesses>(block, [&](auto& x) { result_.accesses[x.module] = std::move(x); });
     }
   }
   SpoolContents finish() {

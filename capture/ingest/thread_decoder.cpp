@@ -9,6 +9,9 @@ void ThreadDecoder::decode(std::span<const RecordReference> records, std::uint32
   if (data_.ray_offset.empty()) {
     data_.ray_offset.push_back(0);
     data_.event_offset.push_back(0);
+    if (!accesses_.empty()) {
+      data_.accesses.offset.push_back(0);
+    }
   }
   open_calls_ = 0;
   depth_of_ray_.clear();
@@ -26,6 +29,23 @@ void ThreadDecoder::decode(std::span<const RecordReference> records, std::uint32
   }
   data_.ray_offset.push_back(data_.rays.size());
   data_.event_offset.push_back(data_.events.size());
+  if (!accesses_.empty()) {
+    data_.accesses.offset.push_back(data_.accesses.size());
+  }
+}
+
+void ThreadDecoder::add_access(const Record& record) {
+  const auto row = accesses_.row_of(record.chunk);
+  if (!row) {
+    return;  // counted by the index
+  }
+  trace::Accesses& accesses = data_.accesses;
+  const bool device = record.chunk.kind == RR_ACCESS_ADDRESS;
+  accesses.event.push_back(static_cast<std::uint32_t>(data_.events.size() - data_.event_offset.back()));
+  accesses.site.push_back(*row);
+  accesses.address.push_back(record.chunk.field(1, record.rank) |
+                             (device ? std::uint64_t{record.chunk.field(2, record.rank)} << 32U : 0U));
+  accesses.group.push_back(record.group);
 }
 
 void ThreadDecoder::open_path(std::uint16_t shader, std::size_t event) {
@@ -60,6 +80,9 @@ void ThreadDecoder::set_path(const Record& record, std::uint32_t& thread_path) {
 void ThreadDecoder::take(const Record& record, std::uint32_t& thread_path) {
   if (is_path(record.chunk.kind)) {
     return set_path(record, thread_path);
+  }
+  if (is_access(record.chunk.kind)) {
+    return add_access(record);
   }
   // An EXECUTE refers to the next record.
   const std::uint32_t executed = executing_;

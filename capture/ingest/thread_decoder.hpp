@@ -12,6 +12,8 @@
 //   RAY_GENERATION, EXECUTE, REPORT_REJECTED: no event
 //   PATH, PATH_BYTES         path of the newest open entry of this shader. Closes the entry, unless the record may be
 //                            replaced. Calls nest, and each has a last record
+//   ACCESS_OFFSET, ACCESS_ADDRESS
+//                            an access behind the events so far
 // EXECUTE and REORDER count rays within a shader call, and calls are inferred from the records: a CLOSEST_HIT or MISS
 // is called by the shader call that began its ray; a trace call, reorder or execute of shader S is made by the
 // innermost open call of S, which ends the calls inside it. A closest-hit shader that recurses into itself and
@@ -54,8 +56,8 @@ struct Object {
 class ThreadDecoder {
  public:
   /// `paths`: null without paths.
-  ThreadDecoder(const LaunchIndex& index, const CallPaths* paths, trace::ThreadData& data)
-      : index_(index), paths_(paths), data_(data) {}
+  ThreadDecoder(const LaunchIndex& index, const CallPaths* paths, const AccessTable& accesses, trace::ThreadData& data)
+      : index_(index), paths_(paths), accesses_(accesses), data_(data) {}
 
   /// `thread_path`: gets the path of the thread's ray-generation call.
   void decode(std::span<const RecordReference> records, std::uint32_t& thread_path);
@@ -82,6 +84,7 @@ class ThreadDecoder {
   void reorder(const Record& record);
   /// An entry of a shader: of the event made last, of the thread (kStart) or of no event (kNoEvent).
   void open_path(std::uint16_t shader, std::size_t event);
+  void add_access(const Record& record);
   void set_path(const Record& record, std::uint32_t& thread_path);
   void event(const Record& record, trace::EventKind kind, std::uint32_t ray, const Object& object = {},
              std::uint8_t hit_kind = 0);
@@ -94,6 +97,7 @@ class ThreadDecoder {
 
   const LaunchIndex& index_;
   const CallPaths* paths_;
+  const AccessTable& accesses_;
   trace::ThreadData& data_;
   std::uint64_t rayless_ = 0;
 

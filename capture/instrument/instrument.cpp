@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "capture/instrument/analysis.hpp"
+#include "capture/instrument/passes/accesses.hpp"
 #include "capture/instrument/passes/passes.hpp"
 #include "capture/instrument/probe_libraries.hpp"
 #include "capture/instrument/probes/constants.h"
@@ -39,6 +40,8 @@ FrozenConstants frozen_constants(const Options& options) {
   values[RR_CONST_WINDOW_WIDTH] = window.width;
   values[RR_CONST_WINDOW_HEIGHT] = window.height;
   values[RR_CONST_EVERY] = options.every > 1 ? options.every : 1;
+  values[RR_CONST_ACCESS_SAMPLED] = options.window || options.every > 1 || options.access_every > 1 ? 1 : 0;
+  values[RR_CONST_ACCESS_EVERY] = options.access_every > 1 ? options.access_every : 1;
   values[RR_CONST_SWIZZLE] = swizzle.address;
   values[RR_CONST_SWIZZLE_WIDTH] = swizzle.width;
   values[RR_CONST_SWIZZLE_HEIGHT] = swizzle.height;
@@ -83,6 +86,9 @@ class Walk {
     if (rewriter.options.record_paths && rewriter.options.record) {
       paths_.emplace(rewriter, given);
     }
+    if (rewriter.options.record_accesses && rewriter.options.record) {
+      accesses_.emplace(rewriter);
+    }
     if (counts(rewriter.options)) {
       counters_.emplace(rewriter, given, paths_ ? &*paths_ : nullptr);
     }
@@ -118,9 +124,12 @@ class Walk {
       std::vector<Instruction> body;
       std::vector<std::uint32_t> origins;
       const Place place{rewriter_, shaders, body};
+      if (accesses_) {
+        accesses_->enter(module.functions[f]);
+      }
       for (std::uint32_t i = 0; i < module.functions[f].body.size(); ++i) {
         for (Instruction& instruction : unfused(module.functions[f].body[i])) {
-          if (std::string reason = add(place, f, instruction); !reason.empty()) {
+          if (std::string reason = add(place, f, i, instruction); !reason.empty()) {
             return reason;
           }
         }
@@ -137,6 +146,9 @@ class Walk {
     if (paths_) {
       paths_->finish();
     }
+    if (accesses_) {
+      accesses_->finish();
+    }
     return wrap_entry_points(rewriter_, replaced_, paths_ ? &*paths_ : nullptr);
   }
 
@@ -146,7 +158,8 @@ class Walk {
   }
 
  private:
-  [[nodiscard]] std::string add(const Place& place, std::size_t function, Instruction& instruction) {
+  [[nodiscard]] std::string add(const Place& place, std::size_t function, std::uint32_t index,
+                                Instruction& instruction) {
     if (std::string reason = replaced_.rewrite(rewriter_, instruction); !reason.empty()) {
       return reason;
     }
@@ -171,6 +184,9 @@ class Walk {
     if (paths_) {
       paths_->before(place, instruction);
     }
+    if (accesses_) {
+      accesses_->before(place, function, index, instruction);
+    }
     place.out.push_back(instruction);
     record_after(place, instruction);
     hit_objects_.after(place, instruction);
@@ -183,6 +199,7 @@ class Walk {
   ReplacedBuiltins replaced_;
   std::optional<Paths> paths_;
   std::optional<Counters> counters_;
+  std::optional<Accesses> accesses_;
 };
 
 /// The index of the first word of a constant's value in a serialised module.
@@ -281,7 +298,7 @@ bool uses_ray_queries(std::span<const std::uint32_t> spirv) {
 std::vector<std::uint32_t> recording_any_hit(const Options& options) {
   Options recording = options;
   recording.count_blocks.reset();  // it is none of the application's
-  recording.count_branches = recording.count_loads = recording.record_paths = false;
+  recording.count_branches = recording.count_loads = recording.record_paths = recording.record_accesses = false;
   Result result = instrument(empty_any_hit(), recording);
   if (result.status == Status::Instrumented) {
     return std::move(result.spirv);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/instrument/access_layout.hpp"
 #include "capture/instrument/counter_layout.hpp"
 #include "capture/instrument/path_layout.hpp"
 
@@ -66,6 +67,10 @@ struct Options {
   bool trust_analysis = true;
   /// With `record`: shader calls record their paths (path_layout.hpp).
   bool record_paths = false;
+  /// With `record`: accesses to buffers record their addresses (access_layout.hpp), of recorded threads whose id is a
+  /// multiple of access_every.
+  bool record_accesses = false;
+  std::uint32_t access_every = 1;
   /// With `sm`: copies of the counters, a power of two. An SM counts in the copy of its number's low bits, so that few
   /// SMs wait for each other's additions.
   std::uint32_t counter_copies = 1;
@@ -94,8 +99,9 @@ struct Result {
   std::vector<std::uint32_t> spirv;  ///< Instrumented only
   std::vector<EntryPoint> entry_points;
   std::vector<TraceSite> sites;
-  CounterLayout counters;  ///< count_…
-  PathLayout paths;        ///< record_paths
+  CounterLayout counters;            ///< count_…
+  PathLayout paths;                  ///< record_paths
+  std::vector<AccessSite> accesses;  ///< record_accesses
 };
 
 [[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);

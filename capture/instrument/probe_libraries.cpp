@@ -1,5 +1,7 @@
 #include "capture/instrument/probe_libraries.hpp"
 
+#include "Accesses.spv.hpp"
+#include "AccessesByExtension.spv.hpp"
 #include "Counts.spv.hpp"
 #include "CountsByExtension.spv.hpp"
 #include "EmptyAnyHit.spv.hpp"
@@ -31,6 +33,12 @@ const Library& lookups_library() {
 const Library& counts_library(bool ballot_extension) {
   static const Library* const kPlain = new Library(make_library(kCounts));
   static const Library* const kByExtension = new Library(make_library(kCountsByExtension));
+  return ballot_extension ? *kByExtension : *kPlain;
+}
+
+const Library& accesses_library(bool ballot_extension) {
+  static const Library* const kPlain = new Library(make_library(kAccesses));
+  static const Library* const kByExtension = new Library(make_library(kAccessesByExtension));
   return ballot_extension ? *kByExtension : *kPlain;
 }
 

@@ -8,6 +8,7 @@ namespace rayreplay::instrument {
 [[nodiscard]] const Library& events_library(bool clock, bool ballot_extension);
 [[nodiscard]] const Library& lookups_library();
 [[nodiscard]] const Library& counts_library(bool ballot_extension);
+[[nodiscard]] const Library& accesses_library(bool ballot_extension);
 /// An any-hit shader that does nothing.
 [[nodiscard]] std::span<const Word> empty_any_hit();
 

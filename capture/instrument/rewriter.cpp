@@ -96,7 +96,11 @@ void Rewriter::probe(std::vector<Instruction>& out, const char* name, std::span<
 
 Id Rewriter::probe(std::vector<Instruction>& out, Id type, const char* name, std::span<const std::uint32_t> shaders,
                    std::span<const Id> more) {
-  const Id function = event_function(name);
+  return call_probe(out, type, event_function(name), shaders, more);
+}
+
+Id Rewriter::call_probe(std::vector<Instruction>& out, Id type, Id function, std::span<const std::uint32_t> shaders,
+                        std::span<const Id> more) {
   std::vector<Id> arguments;
   arguments.reserve(kCommonArguments + more.size());
   arguments.push_back(shader_id(out, shaders));

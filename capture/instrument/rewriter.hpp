@@ -44,6 +44,9 @@ class Rewriter {
   /// The same for a probe with a result of type `type`.
   [[nodiscard]] Id probe(std::vector<Instruction>& out, Id type, const char* name,
                          std::span<const std::uint32_t> shaders, std::span<const Id> more);
+  /// The same for a probe that is linked already.
+  [[nodiscard]] Id call_probe(std::vector<Instruction>& out, Id type, Id function,
+                              std::span<const std::uint32_t> shaders, std::span<const Id> more);
   /// A function of events.comp.
   [[nodiscard]] Id event_function(const char* name);
   /// A function of lookups.comp.

@@ -6,8 +6,8 @@
 // padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
 //
 // Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
-// names it; a launch's Events and Counts follow its Launch, a module's Counters and Paths its Shaders. Seen anywhere
-// behind Process. End last, if the application ended by itself.
+// names it; a launch's Events and Counts follow its Launch, a module's Counters, Paths and Accesses its Shaders. Seen
+// anywhere behind Process. End last, if the application ended by itself.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace rayreplay::spool {
 
 inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 inline constexpr std::uint32_t kNullReference = 0xFFFF'FFFEU;
@@ -37,8 +37,9 @@ enum class BlockType : std::uint32_t {
   Counters,
   Counts,
   Paths,
+  Accesses,
 };
-inline constexpr BlockType kLastBlockType = BlockType::Paths;
+inline constexpr BlockType kLastBlockType = BlockType::Accesses;
 
 struct BlockHeader {
   std::uint32_t magic = kBlockMagic;
@@ -252,6 +253,27 @@ struct Paths {
   std::uint16_t module = 0;            ///< its first shader
   std::vector<std::uint16_t> shaders;  ///< that record paths
   std::vector<PathFunction> functions;
+};
+
+enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
+/// What a recorded address counts from: a descriptor's buffer, nothing (a device address), or a shader record's data.
+enum class AccessSpace : std::uint8_t { Descriptor = 0, Device, ShaderRecord };
+
+/// An instruction whose accesses to a buffer are recorded.
+struct AccessSite {
+  std::vector<std::uint16_t> shaders;        ///< that reach it, ascending
+  std::uint32_t function = 0;                ///< in the module
+  std::uint32_t block = 0, instruction = 0;  ///< in the function
+  AccessKind kind = AccessKind::Load;
+  AccessSpace space = AccessSpace::Descriptor;
+  std::uint32_t set = 0, binding = 0, element = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// What the records of accesses (probes/record.h) name: by site number, for the shaders of a module.
+struct Accesses {
+  std::uint16_t module = 0;  ///< its first shader
+  std::vector<AccessSite> sites;
 };
 
 }  // namespace rayreplay::spool

@@ -153,6 +153,17 @@ requires std::is_same_v<std::remove_const_t<T>, Paths>
 void visit_fields(V& v, T& x) {
   v(x.module), v(x.shaders), v(x.functions);
 }
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, AccessSite>
+void visit_fields(V& v, T& x) {
+  v(x.shaders), v(x.function), v(x.block), v(x.instruction), v(x.kind), v(x.space), v(x.set), v(x.binding),
+      v(x.element), v(x.bytes);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Accesses>
+void visit_fields(V& v, T& x) {
+  v(x.module), v(x.sites);
+}
 
 /// The block type of a struct: block_type_of<Process> is BlockType::Process.
 template <class T>
@@ -183,6 +194,8 @@ template <>
 inline constexpr BlockType block_type_of<Counts> = BlockType::Counts;
 template <>
 inline constexpr BlockType block_type_of<Paths> = BlockType::Paths;
+template <>
+inline constexpr BlockType block_type_of<Accesses> = BlockType::Accesses;
 
 /// Bytes of an Events payload before its words: launch, first_word, count.
 inline constexpr std::size_t kEventsHeadBytes = 20;
@@ -302,6 +315,12 @@ template <class T>
 }
 [[nodiscard]] inline bool is_known(SiteKind x) {
   return x <= SiteKind::Load;
+}
+[[nodiscard]] inline bool is_known(AccessKind x) {
+  return x <= AccessKind::Atomic;
+}
+[[nodiscard]] inline bool is_known(AccessSpace x) {
+  return x <= AccessSpace::ShaderRecord;
 }
 [[nodiscard]] inline bool is_known(TableRegion x) {
   return x <= TableRegion::Callable;

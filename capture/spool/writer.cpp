@@ -280,6 +280,9 @@ bool SpoolWriter::append(const Counts& block) noexcept {
 bool SpoolWriter::append(const Paths& block) noexcept {
   return append_block(impl_.get(), block);
 }
+bool SpoolWriter::append(const Accesses& block) noexcept {
+  return append_block(impl_.get(), block);
+}
 bool SpoolWriter::append(const Events& block) noexcept {
   return append_events(block.launch, block.first_word, block.words.data(), block.words.size());
 }

@@ -32,6 +32,7 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
     plan_instruction_counts(loader, "branches", false, trace.branch_counts);
     plan_instruction_counts(loader, "loads", true, trace.load_counts);
     plan_paths(loader, trace.paths);
+    plan_access_sites(loader, trace.access_sites);
     loader.run(options.max_bytes, scene.copied_bytes, options.progress);
     trace.shaders = assemble_shaders(file, shaders);
     trace.scene = assemble_scene(file, scene);
@@ -71,6 +72,7 @@ Profile load_profile(const std::filesystem::path& path) {
   plan_instruction_counts(loader, "branches", false, profile.branch_counts);
   plan_instruction_counts(loader, "loads", true, profile.load_counts);
   plan_paths(loader, profile.paths);
+  plan_access_sites(loader, profile.access_sites);
   loader.run(0, 0, nullptr);
   profile.shaders = assemble_shaders(file, shaders);
   FaultList faults(1, path.string());
@@ -82,6 +84,7 @@ Profile load_profile(const std::filesystem::path& path) {
   check_instruction_counts(profile.branch_counts, "branches", false, shader_count, warp_size, faults);
   check_instruction_counts(profile.load_counts, "loads", true, shader_count, warp_size, faults);
   check_path_table(profile.paths, shader_count, faults);
+  check_access_sites(profile.access_sites, shader_count, faults);
   if (!faults.list().empty()) {
     throw Error(ErrorKind::Input, faults.list().front());
   }
@@ -121,7 +124,7 @@ FileInfo read_info(const std::filesystem::path& path) {
     ShaderTableNumbers table;
     const LaunchShape shape = plan_launch(loader, i, launch, table);
     info.launches.push_back({shape.size, shape.rays, shape.events, shape.groups, shape.has_warps, launch.frame,
-                             launch.duration_ns, launch.dropped_events});
+                             launch.duration_ns, launch.dropped_events, shape.accesses});
   }
   BlockCounts block_counts;
   InstructionCounts branch_counts, load_counts;
@@ -130,6 +133,8 @@ FileInfo read_info(const std::filesystem::path& path) {
   info.load_counts = plan_instruction_counts(loader, "loads", true, load_counts);
   Paths paths;
   info.paths = plan_paths(loader, paths);
+  AccessSites access_sites;
+  info.access_sites = plan_access_sites(loader, access_sites);
   for (const ColumnPlan& plan : loader.plans()) {
     info.columns.push_back({plan.dataset, name_of(plan.disk), plan.rows, plan.stored_bytes});
   }

@@ -35,6 +35,7 @@ struct Profile {
   InstructionCounts branch_counts, load_counts;
   std::string hash;  ///< as Trace::hash
   Paths paths{};
+  AccessSites access_sites{};
 };
 [[nodiscard]] Profile load_profile(const std::filesystem::path& path);
 
@@ -56,6 +57,7 @@ struct LaunchInfo {
   std::uint32_t frame = 0;
   std::uint64_t duration_ns = 0;
   std::uint64_t dropped_events = 0;
+  std::uint64_t accesses = 0;
 };
 struct FileInfo {
   std::uint64_t file_bytes = 0;
@@ -68,7 +70,7 @@ struct FileInfo {
   std::uint64_t instances = 0;
   std::uint64_t primitives = 0;
   std::vector<LaunchInfo> launches;
-  std::uint64_t block_counts = 0, branch_counts = 0, load_counts = 0, paths = 0;  ///< rows
+  std::uint64_t block_counts = 0, branch_counts = 0, load_counts = 0, paths = 0, access_sites = 0;  ///< rows
   std::vector<ColumnInfo> columns;
 };
 [[nodiscard]] FileInfo read_info(const std::filesystem::path& path);

@@ -17,4 +17,16 @@ const char* to_string(ShaderStage stage) {
   return index < kNames.size() ? kNames.at(index) : "unknown stage";
 }
 
+const char* to_string(AccessKind kind) {
+  static constexpr std::array<const char*, kAccessKinds> kNames{"load", "store", "atomic"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kNames.size() ? kNames.at(index) : "unknown access";
+}
+
+const char* to_string(AccessSpace space) {
+  static constexpr std::array<const char*, kAccessSpaces> kNames{"descriptor", "device address", "shader record"};
+  const auto index = static_cast<std::size_t>(space);
+  return index < kNames.size() ? kNames.at(index) : "unknown memory";
+}
+
 }  // namespace rayreplay::trace

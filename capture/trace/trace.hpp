@@ -7,7 +7,7 @@
 // Shapes: threads T = width·height·depth, R rays, E events of a launch. A thread's rays are rows
 // [ray_offset[i], ray_offset[i+1]) in the order it began them, its events rows [event_offset[i], event_offset[i+1]) in
 // the order they happened. Memory: 17 bytes an event, 39 a ray and 16 a thread, more where
-// optional columns are there (paths: 4 an event and a thread).
+// optional columns are there (paths: 4 an event and a thread; accesses: 20 an access and 8 a thread).
 #pragma once
 
 #include <array>
@@ -171,12 +171,27 @@ struct Events {
   }
 };
 
+/// Recorded accesses of shaders to buffers, thread by thread in the order they happened. All columns are empty when not
+/// captured.
+struct Accesses {
+  Column<std::uint64_t> offset;   ///< a thread's accesses are rows [offset[i], offset[i+1])
+  Column<std::uint32_t> event;    ///< events of the thread that happened before
+  Column<std::uint32_t> site;     ///< row of AccessSites
+  Column<std::uint64_t> address;  ///< of the first byte: where it counts from depends on the site
+  Column<std::uint32_t> group;    ///< lanes that ran the access together: dense from 0, in the order they ran
+
+  [[nodiscard]] std::size_t size() const {
+    return site.size();
+  }
+};
+
 /// Rays and events of consecutive threads; offsets have one entry more than there are threads and start at 0.
 struct ThreadData {
   Column<std::uint64_t> ray_offset;
   Column<std::uint64_t> event_offset;
   Rays rays;
   Events events;
+  Accesses accesses{};
 
   [[nodiscard]] std::size_t threads() const {
     return event_offset.empty() ? 0 : event_offset.size() - 1;
@@ -283,6 +298,34 @@ struct Paths {
   }
 };
 
+enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
+inline constexpr std::size_t kAccessKinds = 3;
+/// What an access's address counts from.
+enum class AccessSpace : std::uint8_t {
+  Descriptor = 0,  ///< the start of the buffer of a descriptor; less than 2^32
+  Device,          ///< 0: a device address
+  ShaderRecord,    ///< the start of the shader record's data; less than 2^32
+};
+inline constexpr std::size_t kAccessSpaces = 3;
+
+[[nodiscard]] const char* to_string(AccessKind kind);    ///< "load"
+[[nodiscard]] const char* to_string(AccessSpace space);  ///< "descriptor", "device address", "shader record"
+
+/// Instructions whose accesses to buffers are recorded: a row for each, by shader, function and instruction, ascending.
+struct AccessSites {
+  Column<std::uint16_t> shader;
+  Column<std::uint32_t> function, block;  ///< places in the shader's module and in the function
+  Column<std::uint32_t> instruction;      ///< place in the function, from 0: OpFunction
+  Column<AccessKind> kind;
+  Column<AccessSpace> space;
+  Column<std::uint32_t> set, binding, element;  ///< of a descriptor; element: in an array of descriptors; else 0
+  Column<std::uint32_t> bytes;                  ///< of an access, from the first to behind the last; not 0
+
+  [[nodiscard]] std::size_t size() const {
+    return shader.size();
+  }
+};
+
 struct Header {
   std::string tool = "rayreplay";
   std::string tool_version = RAYREPLAY_VERSION;
@@ -301,8 +344,9 @@ struct Trace {
   std::vector<Launch> launches;
   BlockCounts block_counts;  ///< no rows: blocks were not counted
   InstructionCounts branch_counts, load_counts;
-  Paths paths;       ///< no rows: paths were not captured
-  std::string hash;  ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
+  Paths paths;               ///< no rows: paths were not captured
+  AccessSites access_sites;  ///< no rows: accesses were not captured
+  std::string hash;          ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
 };
 
 }  // namespace rayreplay::trace

@@ -16,6 +16,7 @@ void check_all(const Trace& trace, FaultList& faults) {
                            faults);
   check_instruction_counts(trace.load_counts, "loads", true, trace.shaders.size(), trace.header.warp_size, faults);
   check_path_table(trace.paths, trace.shaders.size(), faults);
+  check_access_sites(trace.access_sites, trace.shaders.size(), faults);
   // Events are looked up in shaders and scene: with those broken, nothing can be said about them.
   const bool sound_scene = faults.list().empty();
   for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {
@@ -28,6 +29,7 @@ void check_all(const Trace& trace, FaultList& faults) {
   }
   if (faults.list().empty()) {
     check_paths(trace, faults);
+    check_accesses(trace, faults);
   }
 }
 

@@ -50,6 +50,16 @@ void require_consistent(const ThreadData& batch, LaunchColumns columns, const st
       !offsets_fit(batch.event_offset, threads, batch.events.size())) {
     misuse("a batch's offsets do not fit its rows", where);
   }
+  const std::size_t accesses = batch.accesses.size();
+  if (columns.access_sites != 0 ? !offsets_fit(batch.accesses.offset, threads, accesses)
+                                : !batch.accesses.offset.empty() || accesses != 0) {
+    misuse("a batch's accesses do not fit its threads, or were not announced", where);
+  }
+  visit_accesses(batch.accesses, [&](const std::string& name, const auto& column) {
+    if (column.size() != accesses) {
+      misuse("a batch's columns differ in length", where + "/accesses/" + name);
+    }
+  });
   visit_rays(batch.rays, [&](const std::string& name, const auto& column, bool) {
     if (column.size() != (is_written(columns, name) ? batch.rays.size() : 0)) {
       misuse("a batch's columns differ in length, or from those announced", where + "/rays/" + name);
@@ -93,9 +103,27 @@ class LaunchWriter {
         add_column(events_, "events", event_spec<T>(name, bounds, columns_.paths));
       }
     });
+    if (columns_.access_sites != 0) {
+      access_offset_ = writers_.size();
+      add_column(threads_, "threads", column_spec<std::uint64_t>("access_offset"));
+      accesses_ = hdf5::create_group(group_.get(), "accesses", path_);
+      const Accesses no_accesses;
+      visit_accesses(no_accesses, [&]<class T>(const char* name, const Column<T>&) {
+        // Sites are always stored: they vouch for the rows.
+        ColumnSpec spec = column_spec<T>(name);
+        if (std::string_view(name) == "site") {
+          spec = bounded_spec<T>("site", columns_.access_sites - 1);
+          spec.elision = Elision::Forbidden;
+        }
+        add_column(accesses_, "accesses", spec);
+      });
+    }
     const std::uint64_t first = 0;
     add(0, &first, 1, [](std::uint64_t) { return std::uint64_t{0}; });
     add(1, &first, 1, [](std::uint64_t) { return std::uint64_t{0}; });
+    if (columns_.access_sites != 0) {
+      add(access_offset_, &first, 1, [](std::uint64_t) { return std::uint64_t{0}; });
+    }
     pipeline_.flush();
   }
 
@@ -132,10 +160,19 @@ class LaunchWriter {
         add(place++, column.data(), column.size(), by_row(batch.event_offset));
       }
     });
+    Column<std::uint64_t> access_offset;
+    if (columns_.access_sites != 0) {
+      access_offset = shifted(batch.accesses.offset, accesses_done_);
+      add(place++, access_offset.data(), access_offset.size(), by_thread);
+      visit_accesses(batch.accesses, [&](const char*, const auto& column) {
+        add(place++, column.data(), column.size(), by_row(batch.accesses.offset));
+      });
+    }
     pipeline_.flush();
     threads_done_ += batch.threads();
     rays_done_ += batch.rays.size();
     events_done_ += batch.events.size();
+    accesses_done_ += batch.accesses.size();
   }
 
   void finish(const Groups& groups, const Column<std::uint32_t>& thread_warp, const Column<std::uint8_t>& thread_lane,
@@ -220,11 +257,12 @@ class LaunchWriter {
   LaunchSize size_;
   LaunchColumns columns_;
   std::string path_;
-  Handle group_, threads_, rays_, events_;
+  Handle group_, threads_, rays_, events_, accesses_;
   ChunkPipeline& pipeline_;
   std::uint64_t chunk_rows_;
   std::vector<std::unique_ptr<ColumnWriter>> writers_;
-  std::uint64_t threads_done_ = 0, rays_done_ = 0, events_done_ = 0;
+  std::uint64_t threads_done_ = 0, rays_done_ = 0, events_done_ = 0, accesses_done_ = 0;
+  std::size_t access_offset_ = 0;  ///< its writer, if there are accesses
 };
 
 }  // namespace
@@ -267,6 +305,9 @@ class Writer::Impl {
     const IdBounds bounds = columns.tlas == kNone ? unknown_scene(bounds_) : bounds_;
     require(columns.paths == 0 || paths_ == 0 || columns.paths == paths_, "launches of different paths");
     paths_ = std::max(paths_, columns.paths);
+    require(columns.access_sites == 0 || access_sites_ == 0 || columns.access_sites == access_sites_,
+            "launches of different sites of accesses");
+    access_sites_ = std::max(access_sites_, columns.access_sites);
     guarded([&] { launch_.emplace(launches_.get(), launch_count_, size, columns, bounds, pipeline_, chunk_rows_); });
     ++launch_count_;
   }
@@ -318,8 +359,20 @@ class Writer::Impl {
     }
     guarded([&] { write_paths(file_.get(), paths, pipeline_, chunk_rows_); });
   }
+  void add_access_sites(const AccessSites& sites) {
+    require(!launch_ && !has_access_sites_, "sites of accesses inside a launch, or a second time");
+    require(access_sites_ == 0 || sites.size() == access_sites_, "not the announced number of sites");
+    has_access_sites_ = true;
+    FaultList faults(1, output_.path().string());
+    check_access_sites(sites, shader_count_, faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
+    guarded([&] { write_access_sites(file_.get(), sites, pipeline_, chunk_rows_); });
+  }
   std::string finish() {
     require(!launch_, "finish before the end of a launch");
+    require(access_sites_ == 0 || has_access_sites_, "finish before the announced sites of accesses");
     require(paths_ == 0 || has_paths_, "finish before the announced paths");
     ContentHash hash{};
     guarded([&] {
@@ -418,6 +471,8 @@ class Writer::Impl {
   std::uint64_t launch_count_ = 0;
   std::uint64_t paths_ = 0;  ///< announced
   bool has_paths_ = false;
+  std::uint64_t access_sites_ = 0;  ///< announced
+  bool has_access_sites_ = false;
   bool open_ = true;
 };
 
@@ -455,6 +510,10 @@ void Writer::add_paths(const Paths& paths) {
   impl_->add_paths(paths);
 }
 
+void Writer::add_access_sites(const AccessSites& sites) {
+  impl_->add_access_sites(sites);
+}
+
 std::string Writer::finish() {
   return impl_->finish();
 }
@@ -465,7 +524,8 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
     const Events& events = launch.data.events;
     writer.begin_launch(launch.size, {!events.geometry.empty(), !events.ray.empty(), !events.group.empty(),
                                       !launch.data.rays.site.empty(), !launch.data.rays.hint.empty(), launch.tlas,
-                                      launch.thread_path.empty() ? 0 : trace.paths.size()});
+                                      launch.thread_path.empty() ? 0 : trace.paths.size(),
+                                      launch.data.accesses.offset.empty() ? 0 : trace.access_sites.size()});
     writer.append(launch.data);
     writer.end_launch(
         launch.groups, launch.thread_warp, launch.thread_lane,
@@ -482,6 +542,9 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   }
   if (trace.paths.size() != 0) {
     writer.add_paths(trace.paths);
+  }
+  if (trace.access_sites.size() != 0) {
+    writer.add_access_sites(trace.access_sites);
   }
   return writer.finish();
 }

@@ -33,6 +33,7 @@ struct LaunchColumns {
   bool hint = false;        ///< hint and hint_bits
   std::uint32_t tlas = 0;   ///< Launch::tlas; with kNone ids of instances, primitives and geometries may be anything
   std::uint64_t paths = 0;  ///< rows that add_paths will get; not 0: events and threads have paths
+  std::uint64_t access_sites = 0;  ///< rows that add_access_sites will get; not 0: the launch has accesses
 };
 
 /// What is known of a launch besides its columns; as in Launch.
@@ -63,6 +64,7 @@ class Writer {
   void add_branch_counts(const InstructionCounts& counts);
   void add_load_counts(const InstructionCounts& counts);
   void add_paths(const Paths& paths);
+  void add_access_sites(const AccessSites& sites);
   std::string finish();
 
  private:

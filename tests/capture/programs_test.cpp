@@ -152,6 +152,49 @@ TEST_P(CapturedProgram, PathsAreTheCountsOfBlocks) {
   }
 }
 
+/// Every executed load of a buffer is recorded: as often as the counters of loads count it.
+TEST_P(CapturedProgram, AccessesAreTheCountsOfLoads) {
+  const Case& test = GetParam();
+  const Captured captured = capture(test.program, arguments_of(test), {{"RAYREPLAY_CAPTURE_PROFILE", "loads,memory"}});
+  EXPECT_EQ(captured.picture, render(test.program, arguments_of(test)));
+  for (const std::string& line : captured.trace.header.not_captured) {
+    EXPECT_EQ(line.find("not recorded"), std::string::npos) << line;
+  }
+  const trace::AccessSites& sites = captured.trace.access_sites;
+  ASSERT_GT(sites.size(), 1U);
+  using Place = std::tuple<std::uint16_t, std::uint32_t, std::uint32_t>;
+  std::map<Place, std::uint64_t> accessed, counted;
+  std::uint64_t last = 0;  // the farthest byte by descriptor
+  for (const trace::Launch& launch : captured.trace.launches) {
+    const trace::Accesses& accesses = launch.data.accesses;
+    ASSERT_EQ(accesses.offset.size(), launch.size.threads() + 1);
+    for (std::size_t row = 0; row < accesses.size(); ++row) {
+      const std::uint32_t site = accesses.site[row];
+      if (sites.kind[site] == trace::AccessKind::Load) {
+        ++accessed[{sites.shader[site], sites.function[site], sites.instruction[site]}];
+      }
+      if (sites.space[site] == trace::AccessSpace::Descriptor) {
+        last = std::max(last, accesses.address[row] + sites.bytes[site]);
+      }
+    }
+  }
+  const trace::InstructionCounts& loads = captured.trace.load_counts;
+  for (std::size_t row = 0; row < loads.size(); ++row) {
+    counted[{loads.shader[row], loads.function[row], loads.instruction[row]}] += loads.lanes[row];
+  }
+  std::uint64_t all = 0;
+  for (std::size_t site = 0; site < sites.size(); ++site) {
+    const Place place(sites.shader[site], sites.function[site], sites.instruction[site]);
+    if (sites.kind[site] == trace::AccessKind::Load) {
+      ASSERT_TRUE(counted.contains(place)) << "shader " << sites.shader[site];
+      EXPECT_EQ(accessed[place], counted[place]) << "shader " << sites.shader[site];
+      all += accessed[place];
+    }
+  }
+  EXPECT_GT(all, 100U);
+  EXPECT_LT(last, 64U << 20U) << "no buffer of these programs is that large";
+}
+
 /// A trace's counts beside the facts of its shaders without a run.
 class Agreement {
  public:

@@ -94,6 +94,7 @@ std::vector<std::string> seeds() {
                                                        .window = s % 4 == 3,
                                                        .repack = s % 5 == 0,
                                                        .paths = s % 4 == 1,
+                                                       .accesses = s % 4 >= 2,
                                                        .block_words = s % 2 == 0 ? 64U : 0U});
     if (s % 3 == 1) {
       add_counts(capture);

@@ -55,6 +55,27 @@ void add_paths(trace::Trace& trace) {
   trace.paths = {{id, id}, {0, calls}, {1, 0, 1, 9}, {id, id}, {0, 0}, {0, 1}};
 }
 
+/// Every thread loads and stores once, in groups of its own.
+void add_accesses(trace::Trace& trace) {
+  using enum trace::AccessKind;
+  using enum trace::AccessSpace;
+  trace.access_sites = {{0, 0}, {0, 0}, {0, 1}, {4, 8}, {Load, Store}, {Descriptor, Device},
+                        {1, 0}, {2, 0}, {0, 0}, {4, 8}};
+  for (trace::Launch& launch : trace.launches) {
+    trace::Accesses& accesses = launch.data.accesses;
+    accesses.offset.assign(1, 0);
+    const auto threads = static_cast<std::uint32_t>(launch.size.threads());
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      const auto events = static_cast<std::uint32_t>(launch.data.event_offset[t + 1] - launch.data.event_offset[t]);
+      accesses.event.insert(accesses.event.end(), {0, events});
+      accesses.site.insert(accesses.site.end(), {0, 1});
+      accesses.address.insert(accesses.address.end(), {4 * t, std::uint64_t{t} << 33U});
+      accesses.group.insert(accesses.group.end(), {2 * t, 2 * t + 1});
+      accesses.offset.push_back(accesses.size());
+    }
+  }
+}
+
 const std::vector<TraceModel>& sound_models() {
   static const std::vector<TraceModel> kModels = [] {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -72,6 +93,9 @@ const std::vector<TraceModel>& sound_models() {
                                                .capture = s % 4 >= 2});
       if (s % 4 == 3) {
         add_paths(trace);
+      }
+      if (s % 3 == 2) {
+        add_accesses(trace);
       }
       trace::write(trace, path, {.overwrite = true, .chunk_rows = s % 2 == 0 ? 32U : 1U << 18});
       models.push_back(read_model(path));

@@ -34,6 +34,7 @@ CaptureOptions varied(std::uint64_t seed) {
   options.clock = seed % 8 != 0;
   options.repack = seed % 5 == 2;
   options.paths = seed % 3 == 1;
+  options.accesses = seed % 11 < 4;
   options.block_words = seed % 3 == 1 ? 50 + seed : 0;
   return options;
 }

@@ -26,6 +26,7 @@ class ProgramWriter {
   void write(Thread& thread) {
     const std::uint16_t raygen = shader_id(ShaderStage::RayGeneration, 0);
     step(thread, RR_RAY_GENERATION, raygen, {});
+    access(thread, raygen);
     call(thread, raygen, 0);
     end_path(thread, raygen, thread.path);
   }
@@ -36,8 +37,27 @@ class ProgramWriter {
   }
 
   void step(Thread& thread, std::uint32_t kind, std::uint16_t shader, std::vector<std::uint32_t> fields,
-            std::uint8_t site = 0) {
-    thread.steps.push_back({kind, shader, site, std::move(fields), SIZE_MAX});
+            std::uint32_t site = 0) {
+    thread.steps.push_back({kind, shader, site, std::move(fields), SIZE_MAX, SIZE_MAX});
+  }
+  /// Some accesses of a shader, if any are wanted.
+  void access(Thread& thread, std::uint16_t shader) {
+    while (options_.accesses && random_.one_in(2)) {
+      const std::uint32_t site = random_.below(access_sites(shader));
+      if (!has_access_site(shader, site)) {
+        continue;
+      }
+      const bool device = space_of_site(site) == trace::AccessSpace::Device;
+      const auto low = static_cast<std::uint32_t>(random_.bits()), high = random_.below(1000);
+      if (device) {
+        step(thread, RR_ACCESS_ADDRESS, shader, {low, high}, site);
+      } else {
+        step(thread, RR_ACCESS_OFFSET, shader, {low}, site);
+      }
+      thread.steps.back().access = thread.accesses.size();
+      thread.accesses.push_back({shader, site, static_cast<std::uint32_t>(thread.events.size()),
+                                 low | (device ? std::uint64_t{high} << 32U : 0U), kNone});
+    }
   }
   ExpectedEvent& event(Thread& thread, EventKind kind, std::uint16_t shader, std::uint32_t ray) {
     thread.steps.back().event = thread.events.size();
@@ -50,6 +70,7 @@ class ProgramWriter {
 
   /// The record of a path, at the end of a call or where it may end.
   void end_path(Thread& thread, std::uint16_t shader, ExpectedPath& path, bool goes_on = false) {
+    access(thread, shader);
     if (!options_.paths || !has_paths(shader)) {
       return;
     }
@@ -201,6 +222,7 @@ class ProgramWriter {
   void call(Thread& thread, std::uint16_t shader, std::uint32_t depth) {
     std::uint32_t rays_of_call = 0;
     for (std::uint32_t actions = random_.below(depth == 0 ? options_.actions + 1 : 2); actions > 0; --actions) {
+      access(thread, shader);
       if (random_.one_in(6)) {
         callable(thread);
       }

@@ -15,9 +15,17 @@ namespace rayreplay::test {
 struct Step {
   std::uint32_t kind = 0;
   std::uint16_t shader = 0;
-  std::uint8_t site = 0;
+  std::uint32_t site = 0;
   std::vector<std::uint32_t> fields;  ///< behind the thread
   std::size_t event = SIZE_MAX;       ///< in the thread's events
+  std::size_t access = SIZE_MAX;      ///< in the thread's accesses
+};
+
+struct ExpectedAccess {
+  std::uint16_t shader = 0;
+  std::uint32_t site = 0, event = 0;
+  std::uint64_t address = 0;
+  std::uint32_t group = trace::kNone;
 };
 
 /// What a call counted: executions of the first block, and of the second. 0, 0: the call has no path.
@@ -48,6 +56,7 @@ struct Thread {
   std::vector<Step> steps;
   std::vector<ExpectedEvent> events;
   std::vector<ExpectedRay> rays;
+  std::vector<ExpectedAccess> accesses;
   ExpectedPath path;     ///< of the ray-generation shader
   std::size_t done = 0;  ///< steps
   bool recorded = true;
@@ -61,6 +70,18 @@ struct Thread {
 /// Whether the calls of a shader record paths.
 [[nodiscard]] inline bool has_paths(std::uint16_t shader) {
   return shader != shader_id(trace::ShaderStage::Callable, 1) && shader != shader_id(trace::ShaderStage::AnyHit, 1);
+}
+
+/// The sites of the module of a shader; those of ray-generation shaders do not fit a byte.
+[[nodiscard]] inline std::uint32_t access_sites(std::uint16_t shader) {
+  return shader % 6 == 0 ? 400 : 5;
+}
+/// Of three sites the first is of one shader of its stage, the second of both, and the third of the other one.
+[[nodiscard]] inline bool has_access_site(std::uint16_t shader, std::uint32_t site) {
+  return site % 3 != (shader < 6 ? 2U : 0U);
+}
+[[nodiscard]] inline trace::AccessSpace space_of_site(std::uint32_t site) {
+  return static_cast<trace::AccessSpace>(site / 2 % 3);
 }
 
 /// Gives a thread the program of its ray-generation shader: trace calls, traversals, hits, and what these call.

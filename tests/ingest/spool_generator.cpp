@@ -75,6 +75,9 @@ class Generator {
       result_.expected.shaders.push_back(
           {static_cast<ShaderStage>(shader.stage), shader.entry, shader.name, shader.spirv});
     }
+    if (options_.accesses) {
+      describe_accesses();
+    }
     result_.pipeline.pipeline = 3;
     for (std::uint8_t i = 0; i < 4; ++i) {
       spool::Group group;
@@ -88,6 +91,53 @@ class Generator {
       }
       group.handle.assign(32, static_cast<std::uint8_t>(i + 1));
       result_.pipeline.groups.push_back(group);
+    }
+  }
+
+  /// Each stage's two shaders are one module's.
+  void describe_accesses() {
+    trace::AccessSites& sites = result_.expected.access_sites;
+    for (std::uint16_t id = 0; id < 6; ++id) {
+      spool::Accesses& of = result_.accesses.emplace_back();
+      of.module = id;
+      for (std::uint32_t i = 0; i < access_sites(id); ++i) {
+        spool::AccessSite& site = of.sites.emplace_back();
+        for (const unsigned shader : {id + 0U, id + 6U}) {
+          if (has_access_site(static_cast<std::uint16_t>(shader), i)) {
+            site.shaders.push_back(static_cast<std::uint16_t>(shader));
+          }
+        }
+        site.function = i / 4;
+        site.block = i % 4;
+        site.instruction = 10 + i;
+        site.kind = static_cast<spool::AccessKind>(i % 3);
+        site.space = static_cast<spool::AccessSpace>(space_of_site(i));
+        if (site.space == spool::AccessSpace::Descriptor) {
+          site.set = id;
+          site.binding = i;
+          site.element = i % 2;
+        }
+        site.bytes = 4 + 4 * (i % 4);
+      }
+    }
+    for (std::uint16_t id = 0; id < 12; ++id) {
+      for (std::uint32_t i = 0; i < access_sites(id); ++i) {
+        if (!has_access_site(id, i)) {
+          continue;
+        }
+        access_rows_[{id, i}] = static_cast<std::uint32_t>(sites.size());
+        const bool descriptor = space_of_site(i) == trace::AccessSpace::Descriptor;
+        sites.shader.push_back(id);
+        sites.function.push_back(i / 4);
+        sites.block.push_back(i % 4);
+        sites.instruction.push_back(10 + i);
+        sites.kind.push_back(static_cast<trace::AccessKind>(i % 3));
+        sites.space.push_back(space_of_site(i));
+        sites.set.push_back(descriptor ? id % 6U : 0U);
+        sites.binding.push_back(descriptor ? i : 0);
+        sites.element.push_back(descriptor ? i % 2 : 0);
+        sites.bytes.push_back(4 + 4 * (i % 4));
+      }
     }
   }
 
@@ -235,7 +285,23 @@ class Generator {
     launch.data.ray_offset.push_back(0);
     launch.data.event_offset.push_back(0);
     paths_.emplace_back();
+    trace::Accesses& accesses = launch.data.accesses;
+    if (options_.accesses) {
+      accesses.offset.push_back(0);
+    }
     for (const Thread& thread : threads) {
+      for (const ExpectedAccess& access : thread.accesses) {
+        if (!thread.recorded) {
+          break;
+        }
+        accesses.event.push_back(access.event);
+        accesses.site.push_back(access_rows_.at({access.shader, access.site}));
+        accesses.address.push_back(access.address);
+        accesses.group.push_back(access.group);
+      }
+      if (options_.accesses) {
+        accesses.offset.push_back(accesses.size());
+      }
       for (const ExpectedRay& ray : thread.rays) {
         if (!thread.recorded) {
           break;
@@ -338,6 +404,7 @@ class Generator {
   };
   std::vector<LaunchPaths> paths_;
   std::map<std::uint16_t, std::map<std::array<std::uint32_t, 4>, std::uint32_t>> known_;
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t> access_rows_;  ///< by shader and site
   CaptureOptions options_;
   Random random_;
   std::uint32_t tlas_ = 0;
@@ -372,6 +439,9 @@ void SyntheticCapture::write(const std::filesystem::path& path, bool end) const 
     sound = sound && writer.append(layout);
   }
   for (const spool::Paths& layout : paths) {
+    sound = sound && writer.append(layout);
+  }
+  for (const spool::Accesses& layout : accesses) {
     sound = sound && writer.append(layout);
   }
   for (const spool::Counts& count : counts) {

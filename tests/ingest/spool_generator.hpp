@@ -31,6 +31,7 @@ struct CaptureOptions {
   bool clock = true;
   bool repack = false;            ///< groups of lanes that did not start together
   bool paths = false;             ///< of calls; every shader is test::branching_shader
+  bool accesses = false;          ///< to buffers
   std::uint64_t block_words = 0;  ///< cut events into blocks of this size; 0: the writer's
 };
 
@@ -50,6 +51,7 @@ struct SyntheticCapture {
   std::vector<spool::Counters> counters;
   std::vector<spool::Counts> counts;
   std::vector<spool::Paths> paths;
+  std::vector<spool::Accesses> accesses;
 
   trace::Trace expected;  ///< header: only what the options say
 

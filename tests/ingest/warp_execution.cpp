@@ -31,9 +31,9 @@ void append_chunk(std::vector<std::uint32_t>& words, const CaptureOptions& optio
   const bool partial = recorded != mask;
   const auto n = static_cast<std::uint32_t>(std::popcount(recorded));
   words.push_back(like.kind | (wide ? RR_WIDE : 0U) | (partial ? RR_PARTIAL : 0U) | std::uint32_t{like.shader} << 8U |
-                  std::uint32_t{like.site} << 24U);
+                  like.site << 24U);
   words.push_back(static_cast<std::uint32_t>(mask));
-  words.push_back(77U | 3U << 12U | n << 20U);
+  words.push_back(77U | 3U << 12U | n << 20U | like.site >> 8U << RR_SITE_SHIFT);
   words.push_back(options.clock ? clock : 0);
   if (wide) {
     words.push_back(static_cast<std::uint32_t>(mask >> 32U));
@@ -80,7 +80,7 @@ void execute(std::vector<Thread>& threads, const CaptureOptions& options, Random
   for (std::uint32_t w = 0; w < warps.size(); ++w) {
     alive.push_back(w);
   }
-  std::uint32_t started = 0;
+  std::uint32_t started = 0, access_groups = 0;
   std::vector<bool> moved(count);
   while (!alive.empty()) {
     const std::uint32_t place = random.below(alive.size());
@@ -113,7 +113,8 @@ void execute(std::vector<Thread>& threads, const CaptureOptions& options, Random
     const Step like = *wanted;
     elapsed += random.below(1000);
     const bool makes_group = like.kind != RR_RAY_GENERATION && like.kind != RR_EXECUTE &&
-                             like.kind != RR_REPORT_REJECTED && like.kind != RR_PATH && like.kind != RR_PATH_BYTES;
+                             like.kind != RR_REPORT_REJECTED && like.kind != RR_PATH && like.kind != RR_PATH_BYTES &&
+                             like.kind != RR_ACCESS_OFFSET && like.kind != RR_ACCESS_ADDRESS;
     if (recorded != 0) {
       append_chunk(words, options, threads, warp, like, mask, recorded, clock + static_cast<std::uint32_t>(elapsed));
       if (like.kind == RR_RAY_GENERATION) {
@@ -146,11 +147,15 @@ void execute(std::vector<Thread>& threads, const CaptureOptions& options, Random
       if ((mask >> lane & 1U) != 0) {
         Thread& thread = threads[warp[lane]];
         const Step& step = thread.steps[thread.done++];
+        if (step.access != SIZE_MAX) {
+          thread.accesses[step.access].group = access_groups;
+        }
         if (step.event != SIZE_MAX && recorded != 0) {
           thread.events[step.event].group = static_cast<std::uint32_t>(expected.groups.size() - 1);
         }
       }
     }
+    access_groups += recorded != 0 && like.access != SIZE_MAX ? 1 : 0;
     if (options.repack && random.one_in(4)) {
       swap_lanes(warps, threads, options.warp_size, random);
     }

@@ -30,6 +30,7 @@ struct SpoolContent {
   std::vector<spool::Seen> seen;
   std::vector<spool::Counters> counters;
   std::vector<spool::Paths> paths;
+  std::vector<spool::Accesses> accesses;
   std::vector<spool::Counts> counts;
   std::map<std::uint32_t, std::vector<std::uint32_t>> words;  ///< of each launch
 

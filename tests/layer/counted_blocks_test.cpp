@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
+#include "capture/instrument/probes/record.h"
 #include "tests/layer/captured_run.hpp"
 
 namespace rayreplay::test {
@@ -62,6 +64,44 @@ TEST_P(CountedBlocksTest, AreTheLaunchesThreads) {
       EXPECT_GT(threads_by_launches(content), 0U);
       EXPECT_EQ(threads_by_counters(content), threads_by_launches(content)) << counters << " " << frames;
     }
+  }
+}
+
+/// With addresses of accesses the program stays the same, and every record names a site of its shader.
+TEST_P(CountedBlocksTest, AccessesChangeNothing) {
+  const auto plain = run_plain(GetParam());
+  for (const char* sample : {"1", "3"}) {
+    const auto captured = run_captured(
+        GetParam(), {{"RAYREPLAY_CAPTURE_PROFILE", "memory"}, {"RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", sample}});
+    EXPECT_EQ(captured.output, plain.output);
+    EXPECT_EQ(captured.errors, plain.errors);
+    EXPECT_EQ(captured.status, plain.status);
+    ASSERT_THAT(captured.spools, testing::SizeIs(1));
+    const SpoolContent& content = captured.spools.front();
+    EXPECT_TRUE(content.sound);
+    EXPECT_EQ(content.all_notes(), "");
+    std::map<std::uint32_t, const spool::Accesses*> of_shader;
+    for (const spool::Accesses& accesses : content.accesses) {
+      for (const spool::AccessSite& site : accesses.sites) {
+        for (const std::uint16_t shader : site.shaders) {
+          of_shader[shader] = &accesses;
+        }
+      }
+    }
+    std::size_t recorded = 0;
+    for (const auto& launch : content.launches) {
+      const auto words = content.words.find(launch.launch);
+      for (const Chunk& chunk : words == content.words.end() ? std::vector<Chunk>{} : chunks_of(words->second)) {
+        if (chunk.kind == RR_ACCESS_OFFSET || chunk.kind == RR_ACCESS_ADDRESS) {
+          ASSERT_TRUE(of_shader.contains(chunk.shader));
+          for (const std::uint32_t thread : chunk.threads) {
+            EXPECT_EQ(thread % std::stoul(sample), 0U);
+          }
+          recorded += chunk.threads.size();
+        }
+      }
+    }
+    EXPECT_EQ(recorded != 0, !content.accesses.empty());
   }
 }
 

@@ -83,6 +83,13 @@ TEST(Options, ProfilesAndTheirCounters) {
   EXPECT_TRUE(paths.profile_paths && !paths.profile_blocks);
   EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}})),
               HasSubstr("profile=blocks,branches,loads,paths\n"));
+  const auto memory =
+      from({{"RAYREPLAY_CAPTURE_PROFILE", "memory,paths"}, {"RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", "7"}});
+  EXPECT_TRUE(memory.profile_memory && memory.profile_paths);
+  EXPECT_FALSE(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}}).profile_memory);
+  EXPECT_THAT(to_text(memory), HasSubstr("profile=paths,memory\n"));
+  EXPECT_THAT(to_text(memory), HasSubstr("profile_memory_sample=7\n"));
+  EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", "0"}}).problems, SizeIs(1));
   for (const char* odd : {"blocks,", ",blocks", "blocks,all", "blocks,ways"}) {
     EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE", odd}}).problems, SizeIs(1)) << odd;
   }

@@ -90,6 +90,41 @@ TEST_F(HostileFileTest, BlockCountsThatCannotBe) {
               HasSubstr("/profile/blocks"));
 }
 
+TEST_F(HostileFileTest, AccessesThatCannotBe) {
+  Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
+  trace.access_sites = {
+      {0, 0}, {0, 0}, {0, 0}, {1, 2}, {AccessKind::Load, AccessKind::Store}, {AccessSpace::Device, AccessSpace::Device},
+      {0, 0}, {0, 0}, {0, 0}, {4, 4}};
+  for (Launch& launch : trace.launches) {
+    launch.data.accesses = {{0, 1, 2}, {0, 0}, {0, 1}, {64, 1}, {0, 1}};
+  }
+  const auto set = [](hid_t root, const char* name, std::uint64_t value) {
+    const hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
+    const std::vector<std::uint64_t> both = {value, value};
+    EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, both.data()), 0);
+    H5Dclose(dataset);
+  };
+  for (const auto& [dataset, value, what] :
+       {std::tuple("/launch/0/accesses/site", 2U, "there is no such site"),
+        std::tuple("/launch/0/accesses/group", 9U, "the groups are not dense"),
+        std::tuple("/launch/0/accesses/event", 1000U, "the events before the access"),
+        std::tuple("/profile/access_sites/kind", 3U, "there is no such value"),
+        std::tuple("/profile/access_sites/shader", 999U, "the shader id is out of range")}) {
+    write(trace, file(), {.overwrite = true});
+    const Error error = error_after([&](hid_t root) { set(root, dataset, value); });
+    EXPECT_THAT(error.info().where, HasSubstr(dataset));
+    EXPECT_THAT(error.info().what, HasSubstr(what));
+  }
+  for (const char* dataset : {"/launch/0/accesses/address", "/launch/0/accesses", "/profile/access_sites/bytes"}) {
+    write(trace, file(), {.overwrite = true});
+    EXPECT_THAT(error_after([&](hid_t root) { H5Ldelete(root, dataset, H5P_DEFAULT); }).info().where,
+                HasSubstr(dataset));
+  }
+  write(trace, file(), {.overwrite = true});
+  EXPECT_THAT(error_after([&](hid_t root) { H5Ldelete(root, "/profile/access_sites", H5P_DEFAULT); }).info().what,
+              "the launch has accesses, but there is no table of their sites");
+}
+
 TEST_F(HostileFileTest, PathsThatCannotBe) {
   Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
   trace.paths = {{0, 0}, {0, 0}, {1, 2}, {0}, {0}, {0}};

@@ -94,6 +94,23 @@ TEST_F(RoundTripTest, BlockCounts) {
   EXPECT_EQ(profile.header.warp_size, trace.header.warp_size);
 }
 
+TEST_F(RoundTripTest, Accesses) {
+  using enum AccessKind;
+  using enum AccessSpace;
+  for (const std::uint32_t chunk_rows : {1U << 18U, 2U}) {
+    Trace trace = sound_trace();
+    trace.access_sites = {{kRayGen, kHit},      {0, 1}, {2, 0}, {9, 3}, {Store, Atomic},
+                          {Descriptor, Device}, {7, 0}, {8, 0}, {9, 0}, {4, 16}};
+    trace.launches[0].data.accesses = {
+        {0, 3, 4}, {0, 0, 9, 2}, {0, 1, 1, 1}, {8, ~std::uint64_t{0}, 0, 16}, {0, 1, 2, 1}};
+    write(trace, file(), {.overwrite = true, .chunk_rows = chunk_rows});
+    EXPECT_EQ(difference(trace, load(file())), "");
+    EXPECT_EQ(read_info(file()).access_sites, 2U);
+    EXPECT_EQ(read_info(file()).launches.at(0).accesses, 4U);
+    EXPECT_EQ(bytes_of_column(load_profile(file()).access_sites.bytes), bytes_of_column(trace.access_sites.bytes));
+  }
+}
+
 TEST_F(RoundTripTest, Paths) {
   Trace trace = sound_trace();
   Launch& launch = trace.launches[0];

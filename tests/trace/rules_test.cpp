@@ -47,6 +47,11 @@ Trace sound_trace_with_everything() {
   launch.data.events.path.assign(14, 0);
   launch.data.events.path[5] = 3;
   launch.thread_path = {1, 1};
+  using enum AccessKind;
+  using enum AccessSpace;
+  trace.access_sites = {{kRayGen, kRayGen, kHit},           {0, 0, 1}, {0, 2, 0}, {5, 9, 3}, {Load, Store, Atomic},
+                        {Descriptor, Device, ShaderRecord}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {4, 8, 16}};
+  launch.data.accesses = {{0, 3, 4}, {0, 0, 9, 2}, {0, 1, 2, 1}, {8, 0x1'0000'0000, 0, 16}, {0, 1, 2, 1}};
   return trace;
 }
 
@@ -265,6 +270,48 @@ const Broken kBroken[] = {
      "so many lanes cannot have run in so many groups (found 9 lanes in 10 groups; expected 1 to 4 lanes in each)"},
     {"BlockLanes", [](Trace& t) { t.block_counts.lanes[3] = 5; }, "/profile/blocks/groups[3]",
      "so many lanes cannot have run in so many groups (found 5 lanes in 1 groups"},
+    {"AccessColumn", [](Trace& t) { first(t).data.accesses.event.pop_back(); }, "/launch/0/accesses/event",
+     "the column has another number of rows than its table (found 3; expected 4, the number of accesses)"},
+    {"AccessOffsets", [](Trace& t) { first(t).data.accesses.offset[2] = 5; }, "/launch/0/threads/access_offset[2]",
+     "the offsets do not end at the number of rows (found 5; expected 4)"},
+    {"AccessOffsetsMissing", [](Trace& t) { first(t).data.accesses.offset.clear(); }, "/launch/0/threads/access_offset",
+     "the column has another number of rows than its table (found 0; expected 3"},
+    {"AccessOfNoSite", [](Trace& t) { first(t).data.accesses.site[3] = 3; }, "/launch/0/accesses/site[3]",
+     "there is no such site (found 3; expected less than 3, the number of sites)"},
+    {"AccessOffsetTooLarge", [](Trace& t) { first(t).data.accesses.address[2] = 1ULL << 32U; },
+     "/launch/0/accesses/address[2]", "an offset has more than 32 bits"},
+    {"AccessBeforeTheOneBefore", [](Trace& t) { first(t).data.accesses.event[0] = 1; }, "/launch/0/accesses/event[1]",
+     "the events before the access are fewer than before, or too many (found 0;"},
+    {"AccessBehindTheThread", [](Trace& t) { first(t).data.accesses.event[2] = 100; }, "/launch/0/accesses/event[2]",
+     "the events before the access are fewer than before, or too many (found 100;"},
+    {"AccessGroupBeyond", [](Trace& t) { first(t).data.accesses.group[2] = 4; }, "/launch/0/accesses/group[2]",
+     "the groups are not dense (found 4; expected less than 4, the number of accesses)"},
+    {"AccessGroupMissing", [](Trace& t) { first(t).data.accesses.group[2] = 3; }, "/launch/0/accesses/group",
+     "the groups are not dense (found no access in group 2; expected accesses in every group up to 3)"},
+    {"AccessGroupOfTwoSites", [](Trace& t) { first(t).data.accesses.group[3] = 2; }, "/launch/0/accesses/group[3]",
+     "a group has two sites, or a thread twice (found 2;"},
+    {"AccessGroupOfOneThread",
+     [](Trace& t) {
+       first(t).data.accesses.site[2] = 1;
+       first(t).data.accesses.group[2] = 1;
+     },
+     "/launch/0/accesses/group[2]", "a group has two sites, or a thread twice (found 1;"},
+    {"AccessesWithoutSites", [](Trace& t) { t.access_sites = {}; }, "/launch/0/threads/access_offset",
+     "the launch has accesses, but there is no table of their sites"},
+    {"AccessSiteColumn", [](Trace& t) { t.access_sites.set.pop_back(); }, "/profile/access_sites/set",
+     "the column has another number of rows than its table (found 2; expected 3)"},
+    {"AccessSiteShader", [](Trace& t) { t.access_sites.shader[2] = 6; }, "/profile/access_sites/shader[2]",
+     "the shader id is out of range (found 6; expected less than 6, the number of shaders)"},
+    {"AccessSiteTwice", [](Trace& t) { t.access_sites.instruction[1] = 5; }, "/profile/access_sites/instruction[1]",
+     "the rows do not ascend (found shader 0, function 0, instruction 5;"},
+    {"AccessSiteKind", [](Trace& t) { t.access_sites.kind[1] = static_cast<AccessKind>(3); },
+     "/profile/access_sites/kind[1]", "there is no such value (found 3; expected less than 3)"},
+    {"AccessSiteSpace", [](Trace& t) { t.access_sites.space[0] = static_cast<AccessSpace>(9); },
+     "/profile/access_sites/space[0]", "there is no such value (found 9; expected less than 3)"},
+    {"AccessSiteDescriptor", [](Trace& t) { t.access_sites.binding[1] = 1; }, "/profile/access_sites/set[1]",
+     "a site without a descriptor names one (found set 0, binding 1, element 0;"},
+    {"AccessSiteBytes", [](Trace& t) { t.access_sites.bytes[0] = 0; }, "/profile/access_sites/bytes[0]",
+     "an access has no bytes (found 0; expected 1 or more)"},
     {"PathCalls", [](Trace& t) { t.paths.calls[1] = 1; }, "/profile/paths/calls[1]",
      "the path has another number of calls than there are (found 1; expected 0)"},
     {"PathColumn", [](Trace& t) { t.paths.calls.pop_back(); }, "/profile/paths/calls",

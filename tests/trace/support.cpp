@@ -73,6 +73,11 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   visit_events(b.data.events, [&](const char* name, const auto& column, bool) {
     c.values(name, columns.at(place++), bytes_of_column(column));
   });
+  c.columns("threads/access_offset", a.data.accesses.offset, b.data.accesses.offset);
+  c.columns("accesses/event", a.data.accesses.event, b.data.accesses.event);
+  c.columns("accesses/site", a.data.accesses.site, b.data.accesses.site);
+  c.columns("accesses/address", a.data.accesses.address, b.data.accesses.address);
+  c.columns("accesses/group", a.data.accesses.group, b.data.accesses.group);
   c.columns("groups/warp", a.groups.warp, b.groups.warp);
   c.columns("groups/sm", a.groups.sm, b.groups.sm);
   c.columns("groups/lane_mask", a.groups.lane_mask, b.groups.lane_mask);
@@ -124,6 +129,18 @@ std::string difference(const Trace& a, const Trace& b) {
   c.columns("path_blocks/shader", a.paths.block_shader, b.paths.block_shader);
   c.columns("path_blocks/function", a.paths.function, b.paths.function);
   c.columns("path_blocks/block", a.paths.block, b.paths.block);
+  const AccessSites& x_sites = a.access_sites;
+  const AccessSites& y_sites = b.access_sites;
+  c.columns("access_sites/shader", x_sites.shader, y_sites.shader);
+  c.columns("access_sites/function", x_sites.function, y_sites.function);
+  c.columns("access_sites/block", x_sites.block, y_sites.block);
+  c.columns("access_sites/instruction", x_sites.instruction, y_sites.instruction);
+  c.columns("access_sites/kind", x_sites.kind, y_sites.kind);
+  c.columns("access_sites/space", x_sites.space, y_sites.space);
+  c.columns("access_sites/set", x_sites.set, y_sites.set);
+  c.columns("access_sites/binding", x_sites.binding, y_sites.binding);
+  c.columns("access_sites/element", x_sites.element, y_sites.element);
+  c.columns("access_sites/bytes", x_sites.bytes, y_sites.bytes);
   c.columns("blocks/pipeline", a.block_counts.pipeline, b.block_counts.pipeline);
   c.columns("blocks/shader", a.block_counts.shader, b.block_counts.shader);
   c.columns("blocks/function", a.block_counts.function, b.block_counts.function);

@@ -71,6 +71,12 @@ std::string profile_text(const trace::FileInfo& info) {
   add(info.branch_counts, counted(info.branch_counts, "counted branch", "counted branches"));
   add(info.load_counts, counted(info.load_counts, "counted load"));
   add(info.paths, counted(info.paths, "path of calls", "paths of calls"));
+  std::uint64_t accesses = 0;
+  for (const trace::LaunchInfo& launch : info.launches) {
+    accesses += launch.accesses;
+  }
+  add(info.access_sites, counted(accesses, "access", "accesses") + " to buffers at " +
+                             counted(info.access_sites, "place") + " in the code");
   return text.empty() ? "" : text + " (rayreplay profile)";
 }
 
@@ -133,6 +139,7 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
           {"branch_counts", info.branch_counts},
           {"load_counts", info.load_counts},
           {"paths", info.paths},
+          {"access_sites", info.access_sites},
           {"columns", to_json(column_table(info))}};
 }
 

@@ -1,10 +1,13 @@
 // rayreplay profile: what happened inside the shaders of a captured application.
+#include <optional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
+#include "app/report/profile/access_table.hpp"
 #include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/path_table.hpp"
 #include "app/report/profile/pixel_instructions.hpp"
@@ -12,6 +15,7 @@
 #include "app/report/profile/profile_table.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "capture/profile/access_profile.hpp"
 #include "capture/profile/merge.hpp"
 #include "capture/profile/shader_profile.hpp"
 #include "capture/trace/reader.hpp"
@@ -76,8 +80,13 @@ int show(const ProfileArguments& options) {
   const trace::Profile trace = trace::load_profile(options.path);
   const std::size_t agreement_rows = trace.branch_counts.size() + trace.load_counts.size();
   const bool has_paths = trace.paths.size() != 0;
-  require_counts(trace.block_counts.size() + agreement_rows, !has_paths, "basic blocks, branches or loads", "all",
-                 options.path);
+  // Accesses alone, or asked for: the only table that needs the launches.
+  const bool has_others = trace.block_counts.size() + agreement_rows != 0 || has_paths;
+  const bool shows_memory = options.rows == "memory" || (!has_others && trace.access_sites.size() != 0 &&
+                                                         options.report.empty() && options.rows.empty());
+  require_counts(trace.access_sites.size(), options.rows == "memory", "accesses to memory", "memory", options.path);
+  require_counts(trace.block_counts.size() + agreement_rows, !(has_paths || shows_memory),
+                 "basic blocks, branches or loads", "all", options.path);
   require_counts(trace.block_counts.size(), options.blocks, "basic blocks", "blocks", options.path);
   require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
   require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
@@ -92,14 +101,22 @@ int show(const ProfileArguments& options) {
     add_maps(context, options);
     report::write_profile_report(options.report, options.force, context);
   }
+  std::optional<output::Table> memory;
+  if (shows_memory) {
+    const trace::Trace whole = trace::load(options.path);
+    memory = report::access_table(whole, profile::access_profile(whole));
+  }
   const auto uniformity = [&] { return report::agreement_table(trace, agreement); };
   const auto table = [&] {
+    if (options.blocks) {
+      return report::profile_block_table(trace, shaders);
+    }
+    if (memory) {
+      return *memory;
+    }
     if (options.rows == "branches" || options.rows == "loads") {
       const bool branches = options.rows == "branches";
       return report::instruction_table(trace, branches ? agreement.branches : agreement.loads, branches);
-    }
-    if (options.blocks) {
-      return report::profile_block_table(trace, shaders);
     }
     if (options.rows == "paths") {
       return report::path_table(trace, paths);
@@ -125,6 +142,9 @@ int show(const ProfileArguments& options) {
     nlohmann::ordered_json document = report::profile_json(context, options.blocks);
     if (has_paths) {
       document["paths"] = to_json(report::path_table(trace, paths));
+    }
+    if (memory) {
+      document["memory"] = to_json(*memory);
     }
     if (options.rows == "branches" || options.rows == "loads") {
       document[options.rows] = to_json(table());
@@ -177,11 +197,12 @@ int merge(const ProfileArguments& options) {
 void declare(CLI::App& command, ProfileArguments& options) {
   add_trace_file(command, options.path);
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
-  add_value(
-      command, "--rows", options.rows, "NAME",
-      "Rows in place of those of shaders: branches, loads, uniformity (sums of both), or paths (of the shaders' calls)",
-      "Output")
-      ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths"}))
+  add_value(command, "--rows", options.rows, "NAME",
+            "Rows in place of those of shaders: branches, loads, uniformity (sums of both), paths (of the shaders' "
+            "calls), or "
+            "memory (accesses to buffers)",
+            "Output")
+      ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths", "memory"}))
       ->excludes("--blocks");
   options.format.add_to(command);
   add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, and the data",
@@ -204,7 +225,7 @@ void add_profile_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand(
       "profile",
       "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform branches "
-      "and loads, paths of calls");
+      "and loads, paths of calls, accesses to buffers");
   command->group("Traces");
   auto options = std::make_shared<ProfileArguments>();
   declare(*command, *options);

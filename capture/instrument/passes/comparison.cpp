@@ -393,7 +393,10 @@ bool is_comparable(const Rewriter& rewriter, Id type) {
 Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values) {
   Comparer comparer(rewriter, out, leader);
   for (const Id value : values) {
-    comparer.add(value, rewriter.analysis.type_of(value));
+    // Others are in invalid modules alone: conditions of no type, ids that are there twice.
+    if (const Id type = rewriter.analysis.type_of(value); is_comparable(rewriter, type)) {
+      comparer.add(value, type);
+    }
   }
   return comparer.finish();
 }

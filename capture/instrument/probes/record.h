@@ -7,9 +7,9 @@
 // chunk = header words, then `fields` arrays of n words each (n: recorded lanes; field k of the r-th recorded lane, in
 // order of lanes, is word header + k·n + r).
 //
-// header w0: bits 0–4 kind, 5 RR_WIDE, 6 RR_PARTIAL, 8–23 shader id, 24–31 trace-call site in the shader (paths: see below; else 0)
+// header w0: bits 0–4 kind, 5 RR_WIDE, 6 RR_PARTIAL, 8–23 shader id, 24–31 trace-call site in the shader (paths, accesses: see below; else 0)
 //        w1: lane mask, lanes 0–31: the lanes that execute the call together
-//        w2: bits 0–11 SM, 12–19 warp slot on the SM (0 where the device tells neither), 20–26 n
+//        w2: bits 0–11 SM, 12–19 warp slot on the SM (0 where the device tells neither), 20–26 n, 27–31 0 (accesses: see below)
 //        w3: low 32 bits of the device clock in ns (0 where there is none)
 //        [RR_WIDE: lane mask, lanes 32–63]
 //        [RR_PARTIAL: mask of the recorded lanes, low word; with RR_WIDE also its high word]
@@ -39,7 +39,10 @@
                              //   (path_layout.hpp), four to a word, the first in the lowest byte
 #define RR_PATH 14           // the same with a word for each counter
                              //   w0 bits 24–30: words behind the thread; 31: the call may go on, a later record replaces this one
-#define RR_KINDS 15
+#define RR_ACCESS_OFFSET 15  // before an access to a buffer (access_layout.hpp): thread, offset in its descriptor or shader record
+#define RR_ACCESS_ADDRESS 16 // the same by device address: thread, low and high word of the address
+                             //   site: w0 bits 24–31 its low 8 bits, w2 bits 27–31 its high 5 bits
+#define RR_KINDS 17
 
 #define RR_WIDE 0x20u
 #define RR_PARTIAL 0x40u
@@ -47,6 +50,8 @@
 #define RR_MAX_PATH_COUNTERS 120
 #define RR_MAX_FIELDS 121
 #define RR_NO_RAY 0xFFFFFFu
+#define RR_SITE_SHIFT 27
+#define RR_MAX_ACCESS_SITES 8192
 
 // The control block, in bytes from its address; each part in cache lines of its own.
 #define RR_CONTROL_COUNTER 0     // u64: words appended, also those that did not fit

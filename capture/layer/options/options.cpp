@@ -133,15 +133,19 @@ const std::vector<Option>& option_table() {
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
-       "counts in the shaders: blocks, branches, loads, paths (with commas between them), or all. blocks: executions "
-       "of "
-       "each basic block; branches, loads: executions of each, and those in which all lanes agreed; paths: executions "
-       "of each basic block in each call of a shader (default: no counts)"},
+       "what is recorded inside the shaders: blocks, branches, loads, paths, memory (with commas between them), or "
+       "all, "
+       "which is all but memory. blocks: executions of each basic block; branches, loads: executions of each, and "
+       "those "
+       "in which all lanes agreed; paths: executions of each basic block in each call of a shader; memory: the address "
+       "of each access to a buffer, which takes much memory (default: nothing)"},
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
        "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
        "follow from them"},
       {"profile_proven", "RAYREPLAY_CAPTURE_PROFILE_PROVEN", Switch, "off",
        "on: branches and loads that are proven to be the same in the whole launch are compared like others"},
+      {"profile_memory_sample", "RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", Number, "1",
+       "record the accesses of threads whose id is a multiple of this alone"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
@@ -195,7 +199,7 @@ namespace {
 /// False, and nothing changed: a name is not known.
 bool read_profile(Options& options, std::string_view value) {
   const bool all = value == "all";
-  bool blocks = all, branches = all, loads = all, paths = all;
+  bool blocks = all, branches = all, loads = all, paths = all, memory = false;
   for (bool more = !all && !value.empty(); more;) {
     const auto comma = value.find(',');
     const auto name = trimmed(value.substr(0, comma));
@@ -207,6 +211,8 @@ bool read_profile(Options& options, std::string_view value) {
       loads = true;
     } else if (name == "paths") {
       paths = true;
+    } else if (name == "memory") {
+      memory = true;
     } else {
       return false;
     }
@@ -217,6 +223,7 @@ bool read_profile(Options& options, std::string_view value) {
   options.profile_branches = branches;
   options.profile_loads = loads;
   options.profile_paths = paths;
+  options.profile_memory = memory;
   return true;
 }
 
@@ -225,7 +232,8 @@ std::string profile_text(const Options& options) {
   for (const auto& [wanted, name] : {std::pair{options.profile_blocks, "blocks"},
                                      {options.profile_branches, "branches"},
                                      {options.profile_loads, "loads"},
-                                     {options.profile_paths, "paths"}}) {
+                                     {options.profile_paths, "paths"},
+                                     {options.profile_memory, "memory"}}) {
     if (wanted) {
       text += std::string(text.empty() ? "" : ",") + name;
     }
@@ -310,6 +318,10 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
   if (name == "profile_proven") {
     return store(options.profile_proven, parse_switch(value));
   }
+  if (name == "profile_memory_sample") {
+    const auto every = parse_integer<std::uint32_t>(trimmed(value));
+    return every && *every > 0 && store(options.profile_memory_sample, every);
+  }
   if (name == "log") {
     for (const auto& [text, level] :
          {std::pair{"quiet", LogLevel::Quiet}, {"warning", LogLevel::Warning}, {"info", LogLevel::Info}}) {
@@ -377,6 +389,7 @@ std::string to_text(const Options& options) {
   line("profile", profile_text(options));
   line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
   line("profile_proven", options.profile_proven ? "on" : "off");
+  line("profile_memory_sample", std::to_string(options.profile_memory_sample));
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));
   return text;
 }

@@ -57,6 +57,8 @@ struct Options {
   bool geometry = true;
   bool record = true;
   bool profile_blocks = false, profile_branches = false, profile_loads = false, profile_paths = false;
+  bool profile_memory = false;
+  std::uint32_t profile_memory_sample = 1;
   BlockCounters block_counters = BlockCounters::All;
   bool profile_proven = false;  ///< branches and loads that are proven to be uniform are compared, too
   LogLevel log = LogLevel::Warning;

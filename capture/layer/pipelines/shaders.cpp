@@ -80,6 +80,18 @@ void spool_paths(const instrument::Result& result) {
   spool_block(block);
 }
 
+/// Which accesses to buffers a module's shaders record.
+void spool_accesses(const instrument::Result& result) {
+  spool::Accesses block;
+  block.module = result.entry_points.front().shader;
+  for (const auto& site : result.accesses) {
+    block.sites.push_back({site.shaders, site.function, site.block, site.instruction,
+                           static_cast<spool::AccessKind>(site.kind), static_cast<spool::AccessSpace>(site.space),
+                           site.set, site.binding, site.element, site.bytes});
+  }
+  spool_block(block);
+}
+
 }  // namespace
 
 Shaders::Shaders(Device& device) : device_(device) {}
@@ -136,6 +148,8 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
                                               wanted.swizzle_depth};
   }
   result.record_paths = wanted.profile_paths;
+  result.record_accesses = wanted.profile_memory;
+  result.access_every = wanted.profile_memory_sample;
   if (device_.counters) {
     if (wanted.profile_blocks) {
       result.count_blocks = wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All
@@ -232,6 +246,9 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
   }
   if (!result.paths.shaders.empty()) {
     spool_paths(result);
+  }
+  if (!result.accesses.empty()) {
+    spool_accesses(result);
   }
   if (result.status == instrument::Status::Refused) {
     note("shader " + shown + " left alone: " + result.reason);

@@ -128,4 +128,13 @@ void visit_events(EventsType& events, Visit&& visit) {
   visit("path", events.path, true);
 }
 
+/// Calls visit(name, column) for each column of the accesses but their offsets, in file order.
+template <class AccessesType, class Visit>
+void visit_accesses(AccessesType& accesses, Visit&& visit) {
+  visit("event", accesses.event);
+  visit("site", accesses.site);
+  visit("address", accesses.address);
+  visit("group", accesses.group);
+}
+
 }  // namespace rayreplay::trace

@@ -116,6 +116,20 @@ LaunchShape plan_launch(ColumnLoader& loader, std::uint64_t index, Launch& launc
               fmt::format("at most {}", shape.events));
   }
 
+  if (file.has(thread_group.get(), "access_offset", path + "/threads/access_offset")) {
+    Accesses& accesses = launch.data.accesses;
+    add(thread_group, "/threads", "access_offset", accesses.offset, threads + 1);
+    const Handle of = file.group(group.get(), "accesses", path + "/accesses");
+    // The sites vouch for the rows.
+    shape.accesses = loader.column(of.get(), path + "/accesses", column_spec<std::uint32_t>("site", Elision::Forbidden),
+                                   accesses.site);
+    visit_accesses(accesses, [&]<class T>(const char* name, Column<T>& column) {
+      if (std::string_view(name) != "site") {
+        add(of, "/accesses", name, column, shape.accesses);
+      }
+    });
+  }
+
   if (file.has(group.get(), "groups", path + "/groups")) {
     const Handle of = file.group(group.get(), "groups", path + "/groups");
     Groups& groups = launch.groups;

@@ -151,6 +151,21 @@ std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths) {
   });
 }
 
+std::uint64_t plan_access_sites(ColumnLoader& loader, AccessSites& sites) {
+  return plan_profile(loader, "access_sites", [&](const auto& add, const auto&) {
+    add("shader", sites.shader);
+    add("function", sites.function);
+    add("block", sites.block);
+    add("instruction", sites.instruction);
+    add("kind", sites.kind);
+    add("space", sites.space);
+    add("set", sites.set);
+    add("binding", sites.binding);
+    add("element", sites.element);
+    add("bytes", sites.bytes);
+  });
+}
+
 void plan_scene(ColumnLoader& loader, SceneNumbers& numbers) {
   const SourceFile& file = loader.file();
   const Handle scene = file.group(file.root(), "scene", "/scene");

@@ -53,12 +53,16 @@ std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bo
 /// The same for the groups /profile/paths and /profile/path_blocks; the rows are the paths.
 std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths);
 
+/// The same for the group /profile/access_sites.
+std::uint64_t plan_access_sites(ColumnLoader& loader, AccessSites& sites);
+
 /// What a launch claims, before its columns are loaded.
 struct LaunchShape {
   LaunchSize size;
   std::uint64_t rays = 0;
   std::uint64_t events = 0;
   std::uint64_t groups = 0;
+  std::uint64_t accesses = 0;
   bool has_warps = false;
 };
 struct ShaderTableNumbers {

@@ -43,6 +43,12 @@ bool check_lengths(const Launch& launch, const std::string& path, FaultList& fau
   if (!launch.thread_path.empty()) {
     sound &= expect("/threads/path", launch.thread_path.size(), threads, ", the number of threads");
   }
+  if (const Accesses& accesses = data.accesses; !accesses.offset.empty() || accesses.size() != 0) {
+    sound &= expect("/threads/access_offset", accesses.offset.size(), threads + 1, ", one more than threads");
+  }
+  visit_accesses(data.accesses, [&](const std::string& name, const auto& column) {
+    sound &= expect("/accesses/" + name, column.size(), data.accesses.size(), ", the number of accesses");
+  });
   const Groups& groups = launch.groups;
   sound &= expect("/groups/sm", groups.sm.size(), groups.size(), ", the number of groups");
   sound &= expect("/groups/lane_mask", groups.lane_mask.size(), groups.size(), ", the number of groups");
@@ -139,7 +145,10 @@ bool check_both_offsets(const Launch& launch, const std::string& path, FaultList
       check_offsets(launch.data.ray_offset, launch.data.rays.size(), path + "/threads/ray_offset", faults);
   const bool events =
       check_offsets(launch.data.event_offset, launch.data.events.size(), path + "/threads/event_offset", faults);
-  return rays && events;
+  const bool accesses =
+      launch.data.accesses.offset.empty() ||
+      check_offsets(launch.data.accesses.offset, launch.data.accesses.size(), path + "/threads/access_offset", faults);
+  return rays && events && accesses;
 }
 
 }  // namespace

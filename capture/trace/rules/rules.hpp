@@ -49,6 +49,10 @@ void check_instruction_counts(const InstructionCounts& counts, const char* kind,
 void check_path_table(const Paths& paths, std::size_t shaders, FaultList& faults);
 /// The paths of events and threads. Requires a sound table and sound launches.
 void check_paths(const Trace& trace, FaultList& faults);
+/// The table of sites of accesses by itself.
+void check_access_sites(const AccessSites& sites, std::size_t shaders, FaultList& faults);
+/// The accesses of all launches. Requires a sound table and sound launches.
+void check_accesses(const Trace& trace, FaultList& faults);
 /// A row of counts below `path`: groups of 1 to `warp_size` lanes.
 void check_groups(const std::string& path, std::size_t row, std::uint64_t lanes, std::uint64_t groups,
                   std::uint32_t warp_size, FaultList& faults);

@@ -93,4 +93,21 @@ void write_paths(hid_t root, const Paths& paths, ChunkPipeline& pipeline, std::u
   blocks.finish();
 }
 
+void write_access_sites(hid_t root, const AccessSites& sites, ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
+  const hdf5::Handle profile = profile_group(root);
+  Table table(profile.get(), "access_sites", "/profile/access_sites", pipeline, chunk_rows);
+  const std::uint64_t rows = sites.size();
+  table.rows<std::uint16_t>("shader", 1, sites.shader.data(), rows);
+  table.rows<std::uint32_t>("function", 1, sites.function.data(), rows);
+  table.rows<std::uint32_t>("block", 1, sites.block.data(), rows);
+  table.rows<std::uint32_t>("instruction", 1, sites.instruction.data(), rows);
+  table.rows<AccessKind>("kind", 1, sites.kind.data(), rows);
+  table.rows<AccessSpace>("space", 1, sites.space.data(), rows);
+  table.rows<std::uint32_t>("set", 1, sites.set.data(), rows);
+  table.rows<std::uint32_t>("binding", 1, sites.binding.data(), rows);
+  table.rows<std::uint32_t>("element", 1, sites.element.data(), rows);
+  table.rows<std::uint32_t>("bytes", 1, sites.bytes.data(), rows);
+  table.finish();
+}
+
 }  // namespace rayreplay::trace

@@ -168,7 +168,7 @@ const StageRegistrar kRegistrar(
      .position = 40,
      .takes = {"input", "assignment"},
      .takes_if = {{"structure", kReplaySteps}},
-     .format = 4,
+     .format = 5,
      .metrics =
          {
              {"model_cycles", "", "cycles", "Time of the launch under the scheduler model", Goal::Less},

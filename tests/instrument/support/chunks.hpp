@@ -23,9 +23,9 @@ struct Chunk {
 
 /// `w0`: a chunk's first word.
 [[nodiscard]] inline std::uint32_t field_count(std::uint32_t w0) {
-  constexpr std::uint32_t kFields[RR_PATH_BYTES] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2};
+  constexpr std::uint32_t kFields[RR_KINDS] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3};
   const std::uint32_t kind = w0 & 0x1F;
-  return kind < RR_PATH_BYTES ? kFields[kind] : 1 + (w0 >> 24 & 0x7F);
+  return kind == RR_PATH_BYTES || kind == RR_PATH ? 1 + (w0 >> 24 & 0x7F) : kFields[kind];
 }
 
 /// Throws on anything that record.h does not allow. `full`: the buffer, zeros at first, was full; behind the last chunk
@@ -50,7 +50,7 @@ struct Chunk {
     chunk.wide = (w0 & RR_WIDE) != 0;
     chunk.partial = (w0 & RR_PARTIAL) != 0;
     chunk.shader = w0 >> 8 & 0xFFFF;
-    chunk.site = w0 >> 24;
+    chunk.site = w0 >> 24 | words[at + 2] >> RR_SITE_SHIFT << 8;
     chunk.mask = words[at + 1];
     const std::uint32_t n = words[at + 2] >> 20 & 0x7F;
     chunk.clock = words[at + 3];

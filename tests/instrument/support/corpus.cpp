@@ -163,6 +163,13 @@ std::vector<NamedOptions> option_sets() {
     all(o);
     o.record_paths = o.ballot_extension = true;
   });
+  add("accesses", [](instrument::Options& o) { o.record_accesses = true; });
+  add("accesses_and_everything", [&](instrument::Options& o) {
+    all(o);
+    count_everything(o);
+    o.record_paths = o.record_accesses = true;
+    o.access_every = 5;
+  });
   add("paths_and_minimal_blocks", [](instrument::Options& o) {
     o.record_paths = true;
     o.count_blocks = block_counts::CounterSet::Minimal;

@@ -144,6 +144,40 @@ TEST_F(ProfileCommand, HistogramHasEachBlockOnce) {
   EXPECT_THAT(test::read_bytes(folder + "/index.html"), HasSubstr("Basic blocks by executions"));
 }
 
+TEST_F(ProfileCommand, AccessesToBuffers) {
+  trace::Trace trace = trace_of(test::two_shaders("", 1));
+  trace.block_counts = {};
+  using enum trace::AccessKind;
+  using enum trace::AccessSpace;
+  trace.access_sites = {{0, 0}, {0, 0}, {0, 1}, {2, 5}, {Load, Store}, {Descriptor, Device},
+                        {1, 0}, {2, 0}, {3, 0}, {4, 8}};
+  trace::Launch& launch = trace.launches.emplace_back();
+  launch.size = {3, 1, 1};
+  launch.data.ray_offset = launch.data.event_offset = {0, 0, 0, 0};
+  launch.data.accesses = {{0, 2, 3, 4}, {0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0x1000, 32, 36}, {0, 1, 0, 2}};
+  const std::string file = save("memory.rrt", trace);
+  for (const auto& words : {std::vector<std::string>{"profile", file, "--format", "csv"},
+                            std::vector<std::string>{"profile", file, "--rows", "memory", "--format", "csv"}}) {
+    EXPECT_THAT(printed(words),
+                HasSubstr("shader,stage,name,function,block,instruction,kind,memory,set,binding,element,bytes,"
+                          "executions,warp_instructions,sectors,lines,sectors_per_instruction,lines_per_instruction,"
+                          "sectors_share\r\n"));
+    EXPECT_THAT(printed(words), HasSubstr(",0,0,2,load,descriptor,1,2,3,4,3,2,2,1,1.5,1,0.75\r\n"));
+    EXPECT_THAT(printed(words), HasSubstr(",0,1,5,store,device address,,,,8,1,1,1,1,1,1,0.25\r\n"));
+  }
+  const auto document = nlohmann::json::parse(printed({"profile", file, "--rows", "memory", "--format", "json"}));
+  EXPECT_EQ(document.at("memory").at(0).at("sectors_per_instruction"), 1.5);
+  EXPECT_THAT(printed({"profile", file}), HasSubstr("device address"));
+  EXPECT_THAT(printed({"info", file}), HasSubstr("4 accesses to buffers at 2 places in the code (rayreplay profile)"));
+  refused({"profile", file, "--blocks"}, 3, "no counts of basic blocks");
+  trace.launches.clear();
+  trace.access_sites = {};
+  test::add_branching(trace.block_counts, 0, 0, 1);
+  const std::string blocks = save("blocks.rrt", trace);
+  refused({"profile", blocks, "--rows", "memory"}, 3, "the trace has no counts of accesses to memory");
+  refused({"profile", blocks, "--rows", "memory", "--blocks"}, 2, "--blocks");
+}
+
 TEST_F(ProfileCommand, DisassemblyShowsExecutions) {
   profile::Run run = test::two_shaders("a", 1);
   test::add_branching(run.profile.block_counts, 4, 0, 2);

@@ -1,0 +1,31 @@
+// Recorded accesses of a module to buffers: which instructions record, and what they access.
+//
+// Contract: data only. A site's number is its place in `sites`; records name it (probes/record.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace rayreplay::instrument {
+
+enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
+
+/// What the recorded address counts from.
+enum class AccessSpace : std::uint8_t {
+  Descriptor = 0,  ///< the start of the buffer that set, binding and element name
+  Device,          ///< 0: it is a device address
+  ShaderRecord,    ///< the start of the shader record's data
+};
+
+struct AccessSite {
+  std::vector<std::uint16_t> shaders;  ///< that reach it, ascending
+  std::uint32_t function = 0;          ///< its place among the module's functions
+  std::uint32_t block = 0;             ///< in the function
+  std::uint32_t instruction = 0;       ///< in the function, from 0: OpFunction
+  AccessKind kind = AccessKind::Load;
+  AccessSpace space = AccessSpace::Descriptor;
+  std::uint32_t set = 0, binding = 0, element = 0;  ///< Descriptor; element: of an array of descriptors
+  std::uint32_t bytes = 0;                          ///< from the first to behind the last
+};
+
+}  // namespace rayreplay::instrument

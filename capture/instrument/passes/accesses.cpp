@@ -1,0 +1,160 @@
+#include "capture/instrument/passes/accesses.hpp"
+
+#include <array>
+
+#include "capture/instrument/probe_libraries.hpp"
+#include "capture/instrument/probes/record.h"
+
+namespace rayreplay::instrument {
+
+using spv::Op;
+
+namespace {
+
+constexpr Word kOpCooperativeMatrixLoad = 4457, kOpCooperativeMatrixStore = 4458;  // KHR
+constexpr Word kOpCooperativeMatrixLoadNV = 5359, kOpCooperativeMatrixStoreNV = 5360;
+
+bool is_atomic_with_result(Word op) {
+  constexpr Word kOpAtomicFMin = 5614, kOpAtomicFMax = 5615, kOpAtomicFAdd = 6035;  // EXT
+  return op == number(Op::OpAtomicLoad) || (op >= number(Op::OpAtomicExchange) && op <= number(Op::OpAtomicXor)) ||
+         op == kOpAtomicFMin || op == kOpAtomicFMax || op == kOpAtomicFAdd;
+}
+
+}  // namespace
+
+void Accesses::enter(const Function& function) {
+  definitions_.emplace(function);
+  labels_ = 0;
+}
+
+std::optional<Accesses::Access> Accesses::access_of(const Instruction& i) const {
+  const Analysis& analysis = rewriter_.analysis;
+  if (i.is(Op::OpLoad)) {
+    return Access{AccessKind::Load, i[3], i[1]};
+  }
+  if (i.is(Op::OpStore)) {
+    return Access{AccessKind::Store, i[1], analysis.type_of(i[2])};
+  }
+  if (i.is(Op::OpAtomicStore)) {
+    return Access{AccessKind::Atomic, i[1], analysis.type_of(i[4])};
+  }
+  if (is_atomic_with_result(i.op())) {
+    return Access{AccessKind::Atomic, i[3], i[1]};
+  }
+  return std::nullopt;
+}
+
+std::string Accesses::beyond(const Instruction& i) const {
+  const auto of_buffer = [&](Id pointer) {
+    return layout_.space_of(pointer).has_value() && !layout_.is_uniform(*definitions_, pointer);
+  };
+  if (i.is(Op::OpCopyMemory) || i.is(Op::OpCopyMemorySized)) {
+    return of_buffer(i[1]) || of_buffer(i[2]) ? "they copy memory" : "";
+  }
+  if (i.op() == kOpCooperativeMatrixLoad || i.op() == kOpCooperativeMatrixLoadNV) {
+    return of_buffer(i[3]) ? "they are of cooperative matrices" : "";
+  }
+  if (i.op() == kOpCooperativeMatrixStore || i.op() == kOpCooperativeMatrixStoreNV) {
+    return of_buffer(i[1]) ? "they are of cooperative matrices" : "";
+  }
+  return {};
+}
+
+void Accesses::before(const Place& place, std::size_t function, std::uint32_t index, const Instruction& instruction) {
+  if (instruction.is(Op::OpLabel)) {
+    ++labels_;
+    return;
+  }
+  std::string why = beyond(instruction);
+  const auto access = access_of(instruction);
+  const auto space = access ? layout_.space_of(access->pointer) : std::nullopt;
+  if (space && !layout_.is_uniform(*definitions_, access->pointer)) {
+    AccessSite site;
+    site.function = static_cast<std::uint32_t>(function);
+    site.block = labels_ - 1;
+    site.instruction = index;
+    site.kind = access->kind;
+    site.space = *space;
+    why = record(place, *access, std::move(site));
+  }
+  if (!why.empty()) {
+    ++left_out_[why];
+  }
+}
+
+std::string Accesses::record(const Place& place, const Access& access, AccessSite site) {
+  Rewriter& r = rewriter_;
+  if (r.result.accesses.size() >= RR_MAX_ACCESS_SITES) {
+    return "their module has more than " + std::to_string(RR_MAX_ACCESS_SITES);
+  }
+  std::string why;
+  std::optional<BufferPlace> at;
+  if (site.space == AccessSpace::Device) {
+    const auto bytes = layout_.bytes_at(*definitions_, access.pointer, access.type, why);
+    if (!bytes) {
+      return why;
+    }
+    site.bytes = *bytes;
+  } else {
+    at = layout_.place_of(*definitions_, access.pointer, why);
+    if (!at) {
+      return why;
+    }
+    site.set = at->set;
+    site.binding = at->binding;
+    site.element = at->element;
+    site.bytes = at->bytes;
+  }
+  for (const std::uint32_t s : place.shaders) {
+    site.shaders.push_back(r.analysis.shaders[s].id);
+  }
+  const Id number = r.linker.constant(static_cast<std::uint32_t>(r.result.accesses.size()));
+  Id value = 0;
+  if (at) {
+    value = offset(place.out, *at);
+  } else {
+    const Id address = r.linker.fresh();
+    place.out.emplace_back(Op::OpConvertPtrToU,
+                           std::initializer_list<Word>{r.linker.type_u64(), address, access.pointer});
+    value = r.bitcast(place.out, r.linker.type_uvec(2), address);
+  }
+  const std::array<Id, 2> arguments = {number, value};
+  const char* probe = at ? "rr_access_offset" : "rr_access_address";
+  (void)r.call_probe(place.out, r.linker.type_void(), r.linker.function(accesses_library(r.options.ballot_extension), probe), place.shaders,
+                     arguments);
+  r.result.accesses.push_back(std::move(site));
+  return {};
+}
+
+Id Accesses::offset(std::vector<Instruction>& out, const BufferPlace& place) {
+  Rewriter& r = rewriter_;
+  const Id type = r.linker.type_uint();
+  const auto operation = [&](Op op, Id a, Id b) {
+    const Id result = r.linker.fresh();
+    out.emplace_back(op, std::initializer_list<Word>{type, result, a, b});
+    return result;
+  };
+  Id sum = place.constant != 0 || place.terms.empty() ? r.linker.constant(place.constant) : 0;
+  for (const auto& [index, bytes] : place.terms) {
+    const Instruction* of = r.global(r.analysis.type_of(index));
+    Id number = 0;
+    if ((*of)[2] == 64) {
+      number = r.linker.fresh();
+      out.emplace_back(Op::OpUConvert, std::initializer_list<Word>{type, number, index});
+    } else {
+      number = r.as_uint(out, index);
+    }
+    const Id product = operation(Op::OpIMul, number, r.linker.constant(bytes));
+    sum = sum == 0 ? product : operation(Op::OpIAdd, sum, product);
+  }
+  return sum;
+}
+
+void Accesses::finish() {
+  for (const auto& [why, count] : left_out_) {
+    rewriter_.note("addresses of " + std::to_string(count) +
+                   (count == 1 ? " access to a buffer are" : " accesses to buffers are") + " not recorded: " + why);
+  }
+}
+
+}  // namespace rayreplay::instrument
