@@ -15,6 +15,7 @@
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/comparison/remembered_times.hpp"
+#include "sim/launch/regrouped_launch.hpp"
 #include "sim/machine/work_counts.hpp"
 #include "sim/simt/segment_replay.hpp"
 
@@ -135,7 +136,9 @@ class Comparison {
                        ? nullptr
                        : std::make_unique<trace::AcceleratedLaunch>(*options.accelerator, launch_)),
         start_(start),
-        facts_(machine::facts(result.machine, result.resident_warps, options.live_state.bytes)) {}
+        facts_(machine::facts(result.machine, result.resident_warps, options.live_state.bytes)),
+        besides_payload_(
+            machine::facts(result.machine, result.resident_warps, options.live_state.besides_payload().bytes)) {}
 
   void add(const Candidate& candidate) {
     report_start(options_.progress, candidate.spec, 0);
@@ -143,6 +146,7 @@ class Comparison {
     row.model = candidate.spec;
     row.grouping = candidate.model->grouping();
     row.charges = candidate.model->charges(facts_);
+    row.moved_payload_bytes = state_bytes_of(row.charges) - state_bytes_of(candidate.model->charges(besides_payload_));
     row.cut = scheduler::cut_paths(launch_, candidate.model->cut(), on_device_.get());
     row.segments = row.cut.size();
     const scheduler::PlanContext context{trace_, launch_, start_, row.cut, facts_, options_.hints, on_device_.get()};
@@ -474,6 +478,7 @@ class Comparison {
   std::unique_ptr<trace::AcceleratedLaunch> on_device_;
   const scheduler::WarpAssignment& start_;
   scheduler::MachineFacts facts_;
+  scheduler::MachineFacts besides_payload_;  ///< the same, but payloads do not move along
 
   scheduler::SegmentSchedule plain_schedule_;
   machine::Workload plain_workload_;

@@ -65,6 +65,7 @@ struct CompareRow {
   std::uint64_t rounds = 0;  ///< maximum over units; 0 if there are none (timed models, bounds)
   std::uint64_t moved = 0;   ///< threads whose state moved, summed over exchanges
   std::uint64_t state_bytes = 0;
+  std::uint32_t moved_payload_bytes = 0;  ///< of the live state that a thread moves, its payload's part; whole words
   scheduler::SmSource sm_source = scheduler::SmSource::None;  ///< the schedule's
   scheduler::Charges charges;                                 ///< as resolved
   machine::Timing timing;                                     ///< without placement unless wanted

@@ -49,6 +49,14 @@ std::uint32_t state_bytes_of(const scheduler::Charges& charges) {
   return static_cast<std::uint32_t>(std::ceil(traffic / 2 / kWordBytes) * kWordBytes);
 }
 
+void leave_out_payload(RegroupedLaunch& launch) {
+  launch.state_bytes -= std::min(launch.state_bytes, launch.payload_bytes);
+  launch.payload_bytes = 0;
+  if (launch.state_bytes == 0) {
+    launch.state_moves = {};
+  }
+}
+
 void require_warps(const std::string& model, const std::string& where) {
   if (scheduler::SchedulerModels::create(model).model->grouping() == scheduler::Grouping::Bound) {
     throw Error(ErrorKind::Usage, {"the scheduler model is a bound: it has no warps whose accesses could be simulated",

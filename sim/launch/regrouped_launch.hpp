@@ -40,6 +40,7 @@ struct RegroupedLaunch {
   std::vector<std::uint32_t> sm;  ///< by warp, of timed models; empty: the schedule's units decide
   scheduler::StateMoves state_moves;
   std::uint32_t state_bytes = 0;
+  std::uint32_t payload_bytes = 0;         ///< of a schedule file: of state_bytes, those of the payload
   std::vector<std::uint32_t> start_delay;  ///< by warp, in cycles, of a schedule file; empty: the charges decide
   std::optional<Forming> forming;          ///< closed loop
 
@@ -60,6 +61,9 @@ struct RegroupOptions {
 
 /// Bytes that a thread stores and then loads: half of the charged traffic, in whole words.
 [[nodiscard]] std::uint32_t state_bytes_of(const scheduler::Charges& charges);
+
+/// Leaves the payload's part of the state out: the payload is in memory, where the thread finds it from any warp.
+void leave_out_payload(RegroupedLaunch& launch);
 
 /// Usage, at `where`, for a model without warps.
 void require_warps(const std::string& model, const std::string& where);

@@ -124,6 +124,11 @@ class Reader {
       fail(kRoot, "the attribute 'state_bytes' is not a number of words", fmt::format("{}", result_.state_bytes),
            "a multiple of 4");
     }
+    result_.payload_bytes = optional("payload_bytes", result_.state_bytes);
+    if (result_.payload_bytes % kStateWord != 0) {
+      fail(kRoot, "the attribute 'payload_bytes' is not a number of words", fmt::format("{}", result_.payload_bytes),
+           "a multiple of 4");
+    }
     const std::string placement = source_.text_attribute(root, "placement", kRoot);
     if (placement != kPlacedByUnits && placement != kPlacedByWarps) {
       fail(kRoot, "the attribute 'placement' is not understood", "'" + placement + "'",

@@ -139,6 +139,10 @@ Machine machine_of(const Settings& complete) {
         },
         field.member);
   }
+  const Machine& own = known_machine(complete.text(kMachineName));
+  if (own.withheld_sms != 0 && machine.sms != own.sms && machine.origin("withheld_sms") != machine::Origin::Given) {
+    machine.origins.insert_or_assign("withheld_sms", machine::Origin::Assumed);
+  }
   return machine;
 }
 

@@ -414,14 +414,11 @@ std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts
 std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,
                                   const std::vector<AskedNumber>& asked) {
   std::vector<std::string> keys;
-  if (asked.empty()) {
-    return keys;
-  }
-  const std::vector<Quantity> varied = numbers_of(complete, facts, asked), usual = numbers_of(complete, facts, {});
-  for (const Quantity& quantity : usual) {
-    if (is_uncertain(quantity.origin) &&
-        std::ranges::none_of(varied, [&](const Quantity& other) { return other.is(quantity); })) {
-      keys.push_back(label_of(usual, quantity));
+  const std::vector<Quantity> varied = numbers_of(complete, facts, asked);
+  const std::vector<Quantity> used = numbers_in_use(complete, facts, varied);
+  for (const Quantity& quantity : used) {
+    if (is_uncertain(quantity.origin) && !quantity.varied()) {
+      keys.push_back(label_of(used, quantity));
     }
   }
   return keys;

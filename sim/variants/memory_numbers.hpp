@@ -57,8 +57,8 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 [[nodiscard]] std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts,
                                                    std::span<const Quantity> varied);
 
-/// Labels (label_of) of the usual numbers that would decide the verdict, and that `asked` leaves as they are; none if
-/// it is empty.
+/// Labels (label_of) of the uncertain numbers in use that `asked`, or the usual list if it is empty, leaves as they are:
+/// those that it does not name, and those without an amount to vary (such as "no limit").
 [[nodiscard]] std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,
                                                 const std::vector<AskedNumber>& asked);
 

@@ -105,6 +105,12 @@ class Comparison {
         }
       }
     }
+    if (std::ranges::any_of(wanted_.packings,
+                            [](const std::string& packing) { return parse_spec(packing).name != "identity"; })) {
+      result_.notes.emplace_back(
+          "packings sort the threads before the launch: the sort takes no time here (assumed), and packings by what "
+          "threads do later (numrays, objects, shaders) know it ahead");
+    }
     result_.outputs = wanted_.outputs;
     const Settings first = settings_of(bench_.asked, wanted_.outputs, result_.rows.front());
     result_.machine = stream_machine(first);

@@ -50,7 +50,7 @@ struct MemoryRow {
   Verdict verdict{};                      ///< NotAsked of the baseline, of bounds, without time or break_even
   Verdict explored{};                     ///< of the numbers that are known: only its `effects` have a meaning
   std::vector<Quantity> numbers{};        ///< with time: numbers_in_use; none for a bound
-  std::vector<std::string> not_varied{};  ///< keys that would decide the verdict too, but were not asked for
+  std::vector<std::string> not_varied{};  ///< uncertain numbers that could decide the verdict, without a range
 };
 
 struct MemoryResult {
@@ -59,7 +59,7 @@ struct MemoryResult {
   std::uint64_t rays = 0;
   std::vector<MemoryRow> rows;
   std::uint64_t runs = 0;
-  std::vector<std::string> notes;  ///< on ranges that differ from those asked for
+  std::vector<std::string> notes;  ///< on ranges that differ from those asked for; what packings leave out
 };
 
 /// A launch, and what its variants are computed with.

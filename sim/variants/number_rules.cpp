@@ -206,6 +206,9 @@ std::string unread_because(const Settings& complete, std::string_view key) {
   if (key.starts_with(kModelParameter)) {
     return unread_of_model(model, key.substr(kModelParameter.size()));
   }
+  if (key == "scheduler.steps_per_ray") {
+    return "it makes the visits of each ray itself";
+  }
   scheduler::MachineFacts other = kLarge;
   if (key == "machine.reorder_cycles") {
     other.reorder_cycles = 1;

@@ -313,12 +313,16 @@ TEST(Settings, FewerSmsThanAreWithheld) {
       {"withholds all", "--set, machine.withheld_sms", "less than machine.sms = 4"});
 }
 
-/// Nobody gave the number that is left.
-TEST(Settings, CutNumbersOfWithheldSmsKeepTheirOrigin) {
-  const machine::Origin own = machine_of(completed({})).origin("withheld_sms");
-  ASSERT_NE(own, machine::Origin::Given);
+/// The number was seen on the machine's own SMs; nobody gave one for others.
+TEST(Settings, WithheldSmsOfOtherNumbersOfSmsAreAssumed) {
+  const std::string laptop = "machine.name=rtx4060-laptop";
+  EXPECT_EQ(machine_of(completed({laptop})).origin("withheld_sms"), machine::Origin::Measured);
+  EXPECT_EQ(machine_of(completed({laptop, "machine.sms=24"})).origin("withheld_sms"), machine::Origin::Measured);
+  EXPECT_EQ(machine_of(completed({laptop, "machine.sms=12"})).origin("withheld_sms"), machine::Origin::Assumed);
+  EXPECT_EQ(machine_of(completed({laptop, "machine.sms=12", "machine.withheld_sms=2"})).origin("withheld_sms"),
+            machine::Origin::Given);
   const Settings cut = completed({"machine.sms=2"});
-  EXPECT_EQ(machine_of(cut).origin("withheld_sms"), own);
+  EXPECT_EQ(machine_of(cut).origin("withheld_sms"), machine::Origin::Assumed);
   EXPECT_EQ(cut_withheld(cut), 2U);
   EXPECT_EQ(cut_withheld(completed({"machine.sms=3"})), std::nullopt) << "all of them";
   const Settings given = completed({"machine.sms=2", "machine.withheld_sms=1"});

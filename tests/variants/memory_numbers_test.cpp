@@ -212,7 +212,7 @@ TEST(MemoryNumbers, UncertainNumbersHaveTheirPlausibleRange) {
   expect_range("shader_costs.closest-hit", 25, 2500);
   const Quantity withheld =
       numbers({"machine.name=rtx4060-laptop", "machine.sms=2", "scheduler.model=ser"}, "machine.withheld_sms").front();
-  EXPECT_EQ(withheld.origin, machine::Origin::Measured) << "cut to 1";
+  EXPECT_EQ(withheld.origin, machine::Origin::Assumed) << "cut to 1";
   EXPECT_EQ(withheld.low, 0);
   EXPECT_EQ(withheld.high, 1);
   EXPECT_EQ(numbers({"machine.name=rtx4090"}, "machine.l1_latency_cycles").front().high, 4 * 40) << "measured";
@@ -318,7 +318,13 @@ TEST(MemoryNumbers, NumbersLeftOutAreTold) {
   const std::vector<std::string> left = experiment::left_out(ser, kFacts, asked);
   EXPECT_THAT(left, testing::IsSupersetOf({"scheduler.model:live_state", "machine.reorder_cycles"}));
   EXPECT_THAT(left, testing::Not(testing::Contains("shader_costs.closest-hit")));
-  EXPECT_THAT(experiment::left_out(ser, kFacts, {}), testing::IsEmpty()) << "all are varied";
+  // Without a range are those that now mean "no limit", "not known", "all of them" or nothing at all.
+  const std::vector<std::string> fixed = experiment::left_out(ser, kFacts, {});
+  EXPECT_THAT(fixed, testing::IsSupersetOf({"machine.rt_rays", "stream.load_bytes", "stream.stack_entries",
+                                            "stream.record_bytes", "stream.pixel_bytes"}));
+  for (const Quantity& quantity : experiment::numbers_of(ser, kFacts, {})) {
+    EXPECT_THAT(fixed, testing::Not(testing::Contains(quantity.key)));
+  }
 }
 
 TEST(MemoryNumbers, RangesAreCutToWholeSteps) {

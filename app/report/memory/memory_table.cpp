@@ -368,7 +368,7 @@ std::vector<std::string> not_varied_sentences(const MemoryResult& result) {
   std::vector<std::string> sentences;
   for (const MemoryRow& row : result.rows) {
     if (!row.not_varied.empty()) {
-      sentences.push_back(fmt::format("{}: {} that would decide the verdict too {} not varied: {}",
+      sentences.push_back(fmt::format("{}: {} that could decide the verdict too {} not varied: {}",
                                       variant_name(result, row), counted(row.not_varied.size(), "uncertain number"),
                                       row.not_varied.size() == 1 ? "was" : "were", fmt::join(row.not_varied, ", ")));
     }

@@ -132,6 +132,7 @@ void write_schedule(const std::string& path, bool force, const experiment::Compa
   write_number(root, "spread", !is_timed && row.schedule.spread ? 1 : 0);  // of units alone
   write_number(root, "withheld_sms", row.charges.withheld_sms);
   write_number(root, "state_bytes", experiment::state_bytes_of(row.charges));
+  write_number(root, "payload_bytes", row.moved_payload_bytes);
   const scheduler::StateMoves moves =
       is_timed ? scheduler::timed_state_moves(row.cut, row.schedule, row.moved_lanes, row.charges.state_traffic)
                : scheduler::static_state_moves(row.cut, row.schedule, row.charges.state_traffic);

@@ -60,9 +60,11 @@ std::string threshold(const Verdict& verdict, const Effect& effect, bool below) 
     return text;
   }
   if (below) {
-    return at == effect.points.begin() ? text : fmt::format("{} to {}", amount(quantity, (at - 1)->value, false), text);
+    return at == effect.points.begin() ? text
+                                       : fmt::format("about {} to {}", amount(quantity, (at - 1)->value, false), text);
   }
-  return at + 1 == effect.points.end() ? text : fmt::format("{} to {}", text, amount(quantity, (at + 1)->value, false));
+  return at + 1 == effect.points.end() ? text
+                                       : fmt::format("about {} to {}", text, amount(quantity, (at + 1)->value, false));
 }
 
 namespace {

@@ -30,7 +30,8 @@ struct VerdictSubject {
 [[nodiscard]] std::string amount(const experiment::Quantity& quantity, double value, bool with_unit);
 /// "25 to 2,500"; "-" without a range.
 [[nodiscard]] std::string range_of(const experiment::Quantity& quantity);
-/// The value at which the sign changes: "150"; of a curve that scatters the timed values around it: "1,406 to 2,500".
+/// The value at which the sign changes: "150"; of a curve that scatters the timed values around it: "about 1,406
+/// to 2,500".
 [[nodiscard]] std::string threshold(const experiment::Verdict& verdict, const experiment::Effect& effect, bool below);
 
 /// The least and the largest speed-up of its points.

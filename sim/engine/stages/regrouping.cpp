@@ -43,6 +43,9 @@ bool has_closed_loop(const Settings& complete) {
 /// Costs decide the warps of timed models alone, and in a closed loop later; a schedule from a file depends on nothing
 /// else.
 bool uses_key(const Settings& complete, std::string_view key) {
+  if (key == "stream.payload_bytes") {
+    return is_payload_in_registers(complete);  // any other size leaves the same live state
+  }
   if (!complete.text(kFile).empty()) {
     return key == kFile || key == "machine.sms";
   }
@@ -51,9 +54,6 @@ bool uses_key(const Settings& complete, std::string_view key) {
   const bool timed = is_timed(complete.text(kSchedulerModel));
   if (key == kTimeKey) {
     return timed;
-  }
-  if (key == "stream.payload_bytes") {
-    return is_payload_in_registers(complete);  // any other size leaves the same live state
   }
   const bool of_time = std::ranges::find(kOfTime, key) != kOfTime.end() || key.starts_with("shader_costs.");
   return !of_time || (timed && !has_memory_time(complete));
@@ -109,10 +109,13 @@ std::shared_ptr<const RegroupedLaunch> regrouping(Workbench& bench, const Experi
     const Resolved resolved = resolved_of(settings, data->trace, false);
     if (const std::string& file = settings.text(kFile); !file.empty()) {
       working.set(regrouped_bytes(experiment));
-      auto read = std::make_shared<const RegroupedLaunch>(
+      auto read = std::make_shared<RegroupedLaunch>(
           read_schedule(file, data->trace, {resolved.launch, resolved.warp_size, machine_of(settings).sms}));
+      if (!is_payload_in_registers(settings)) {
+        leave_out_payload(*read);
+      }
       const std::uint64_t bytes = read->bytes();
-      return std::pair(std::move(read), bytes);
+      return std::pair(std::shared_ptr<const RegroupedLaunch>(std::move(read)), bytes);
     }
     const auto packed = assignment(bench, experiment);
     RegroupOptions options;

@@ -55,6 +55,23 @@ TEST(Payload, MovesOnce) {
             payload_metrics(kOneWeekend, {ser + ":live_state=24", "stream.payload_bytes=32"}));
 }
 
+/// A schedule file says which part of the live state is the payload.
+TEST(Payload, OfASchedulesFileMovesOnceToo) {
+  const Scratch scratch;
+  for (const std::string& model : {std::string("ser"), std::string("compaction")}) {
+    const std::string file = scratch / (model + ".h5");
+    const Outcome outcome = run_command({"whatif", kOneWeekend, "--sms", "2", "--models", model, "--segments", file,
+                                         "--no-break-even", "--no-sensitivity"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    for (const char* payload : {"-1", "0", "32"}) {
+      const std::string key = std::string("stream.payload_bytes=") + payload;
+      EXPECT_EQ(payload_metrics(kOneWeekend, {"scheduler.file=" + file, key}),
+                payload_metrics(kOneWeekend, {"scheduler.model=" + model, key}))
+          << model << ", " << payload;
+    }
+  }
+}
+
 class PayloadOfATraceWithoutModules : public SmallTrace {};
 
 TEST_F(PayloadOfATraceWithoutModules, IsAssumed) {

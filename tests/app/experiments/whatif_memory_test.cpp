@@ -222,7 +222,7 @@ TEST_F(WhatifMemoryTest, VerdictsSayOverWhichNumbers) {
   const Outcome text = ask(partly);
   ASSERT_EQ(text.code, 0) << text.errors;
   EXPECT_THAT(text.output, HasSubstr(", over the numbers varied, on rtx4060-laptop"));
-  EXPECT_THAT(text.output, HasSubstr("uncertain numbers that would decide the verdict too were not varied: "));
+  EXPECT_THAT(text.output, HasSubstr("uncertain numbers that could decide the verdict too were not varied: "));
   EXPECT_THAT(text.output, HasSubstr("machine.reorder_cycles"));
   EXPECT_THAT(text.errors, HasSubstr("withholds 2 SMs while it reorders: cut to 1"));
   Words fitted = partly;
