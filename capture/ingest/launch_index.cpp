@@ -162,6 +162,9 @@ class Indexer {
       case RR_REORDER:
         result_.has_hints = result_.has_ray_names = true;
         return;
+      case RR_HINT:
+        result_.has_hints = true;
+        return;
       case RR_EXECUTE:
         result_.has_ray_names = true;
         return;
