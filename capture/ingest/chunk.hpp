@@ -10,8 +10,9 @@
 
 namespace rayreplay::ingest {
 
-/// Fields of each recorded lane, by kind; 0: chunks of paths say how many they have.
-inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2};
+/// Fields of each recorded lane, by kind; 0: chunks of paths say how many they have, and
+/// there are none of kinds 15 and 16.
+inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 0, 0, 2};
 inline constexpr std::uint32_t kGreatestHeader = 7;
 inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FIELDS;
 

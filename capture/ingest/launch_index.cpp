@@ -89,7 +89,7 @@ class Indexer {
   }
 
   [[nodiscard]] std::string header_fault(const Chunk& chunk) const {
-    if (chunk.kind >= RR_KINDS || (chunk.words[0] & 0x80U) != 0) {
+    if (chunk.kind >= RR_KINDS || stages_of(chunk.kind) == 0 || (chunk.words[0] & 0x80U) != 0) {
       return "a chunk is of no kind that there is";
     }
     if (chunk.fields() > RR_MAX_FIELDS) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 22U;  // 16 MiB
 constexpr std::uint64_t kMinPieceWords = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kPatienceNs = 20'000'000'000;
-constexpr std::array<std::uint8_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2};
+constexpr std::array<std::uint8_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 0, 0, 2};
 constexpr std::uint64_t kMaxChunkWords = RR_HEADER_WORDS + 3 + RR_MAX_FIELDS * 64;
 constexpr std::uint32_t kNoChunk = 0xFFFF'FFFFU;  // kind 31: not the beginning of any chunk
 
@@ -28,7 +28,7 @@ std::uint64_t chunk_words(const std::uint32_t* words) {
   const std::uint64_t partial = (words[0] & RR_PARTIAL) != 0 ? 1 + wide : 0;
   const std::uint64_t fields =
       kind != RR_PATH_BYTES && kind != RR_PATH ? kFields.at(kind) : 1U + (words[0] >> 24U & 127U);
-  return fields > RR_MAX_FIELDS ? 0 : RR_HEADER_WORDS + wide + partial + fields * lanes;
+  return fields == 0 || fields > RR_MAX_FIELDS ? 0 : RR_HEADER_WORDS + wide + partial + fields * lanes;
 }
 
 }  // namespace

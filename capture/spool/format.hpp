@@ -17,7 +17,7 @@
 namespace rayreplay::spool {
 
 inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 inline constexpr std::uint32_t kNullReference = 0xFFFF'FFFEU;

@@ -39,8 +39,8 @@
                              //   (path_layout.hpp), four to a word, the first in the lowest byte
 #define RR_PATH 14           // the same with a word for each counter
                              //   w0 bits 24–30: words behind the thread; 31: the call may go on, a later record replaces this one
-#define RR_HINT 15           // a developer's marker: thread, hint of the next ray that this shader call begins
-#define RR_KINDS 16
+#define RR_HINT 17           // a developer's marker: thread, hint of the next ray that this shader call begins
+#define RR_KINDS 18          // 15 and 16 are of no shader
 
 #define RR_WIDE 0x20u
 #define RR_PARTIAL 0x40u
