@@ -60,8 +60,8 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
 
 /// Whether the trace has an event for records of this kind, and so a co-execution group.
 [[nodiscard]] constexpr bool makes_event(std::uint32_t kind) {
-  return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE && kind != RR_HINT &&
-         !is_path(kind);
+  return stages_of(kind) != 0 && kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE &&
+         kind != RR_HINT && !is_path(kind);
 }
 
 /// A chunk's header. `words` points at the chunk; only the header has been read.
