@@ -11,7 +11,7 @@
 namespace rayreplay::ingest {
 
 /// Fields of each recorded lane, by kind; chunks of paths say how many they have.
-inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3};
+inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2};
 inline constexpr std::uint32_t kGreatestHeader = 7;
 inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FIELDS;
 
@@ -38,6 +38,7 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
       return bit_of(ShaderStage::RayGeneration);
     case RR_TRACE:
     case RR_EXECUTE:
+    case RR_HINT:
       return bit_of(ShaderStage::RayGeneration) | bit_of(ShaderStage::ClosestHit) | bit_of(ShaderStage::Miss);
     case RR_INTERSECTION:
     case RR_REPORT:
@@ -65,8 +66,8 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
 
 /// Whether the trace has an event for records of this kind, and so a co-execution group.
 [[nodiscard]] constexpr bool makes_event(std::uint32_t kind) {
-  return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE && !is_path(kind) &&
-         !is_access(kind);
+  return kind != RR_RAY_GENERATION && kind != RR_REPORT_REJECTED && kind != RR_EXECUTE && kind != RR_HINT &&
+         !is_path(kind) && !is_access(kind);
 }
 
 /// A chunk's header. `words` points at the chunk; only the header has been read.

@@ -91,7 +91,7 @@ class Indexer {
   }
 
   [[nodiscard]] std::string header_fault(const Chunk& chunk) const {
-    if (chunk.kind >= RR_KINDS || (chunk.words[0] & 0x80U) != 0) {
+    if (chunk.kind >= RR_KINDS || stages_of(chunk.kind) == 0 || (chunk.words[0] & 0x80U) != 0) {
       return "a chunk is of no kind that there is";
     }
     if (chunk.fields() > RR_MAX_FIELDS) {
@@ -169,6 +169,9 @@ class Indexer {
         return;
       case RR_REORDER:
         result_.has_hints = result_.has_ray_names = true;
+        return;
+      case RR_HINT:
+        result_.has_hints = true;
         return;
       case RR_EXECUTE:
         result_.has_ray_names = true;

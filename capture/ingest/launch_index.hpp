@@ -52,7 +52,7 @@ struct LaunchIndex {
   bool has_rays = false;       ///< some thread began one
   bool has_geometry = false;   ///< some geometry index is not 0
   bool has_ray_names = false;  ///< hit objects are used: events name their rays
-  bool has_hints = false;      ///< reorder calls
+  bool has_hints = false;      ///< reorder calls, or markers
   bool geometry_too_large = false;
 
   std::uint64_t lost_words = 0;

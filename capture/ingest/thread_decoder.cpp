@@ -5,6 +5,13 @@ namespace rayreplay::ingest {
 using trace::EventKind;
 using trace::kNone;
 
+namespace {
+
+/// A marker does not say how many of its bits count.
+constexpr std::uint8_t kMarkerBits = 32;
+
+}  // namespace
+
 void ThreadDecoder::decode(std::span<const RecordReference> records, std::uint32_t& thread_path) {
   if (data_.ray_offset.empty()) {
     data_.ray_offset.push_back(0);
@@ -128,6 +135,9 @@ void ThreadDecoder::take(const Record& record, std::uint32_t& thread_path) {
       return event(record, EventKind::Callable, kNone);
     case RR_REORDER:
       return reorder(record);
+    case RR_HINT:
+      call_of(chunk.shader).marker = chunk.field(1, record.rank);
+      return;
     default:  // RR_EXECUTE: the index refuses other kinds
       executing_ = ray_named(chunk.shader, chunk.field(1, record.rank));
       execute_without_ray_ = executing_ == kNone;
@@ -160,8 +170,9 @@ void ThreadDecoder::begin(const Record& record) {
   rays.t_max.push_back(chunk.real(11, r));
   rays.site.push_back(chunk.site);
   if (index_.has_hints) {
-    rays.hint.push_back(0);
-    rays.hint_bits.push_back(0);
+    rays.hint.push_back(call.marker.value_or(0));
+    rays.hint_bits.push_back(call.marker ? kMarkerBits : 0);
+    call.marker.reset();
   }
   event(record, (flags & trace::kRayFlagSkipClosestHit) != 0 ? EventKind::OcclusionBegin : EventKind::Begin, ray);
 }
@@ -233,6 +244,7 @@ ThreadDecoder::Call& ThreadDecoder::enter_call(std::size_t depth, std::uint16_t 
   }
   calls_[depth].shader = shader;
   calls_[depth].rays.clear();
+  calls_[depth].marker.reset();
   return calls_[depth];
 }
 

@@ -9,19 +9,22 @@
 //   CLOSEST_HIT, MISS        the ray named by the EXECUTE directly before, else the ray begun last
 //   CALLABLE                 belongs to no ray where rays are named, else by position
 //   REORDER                  Reorder, with hint and bits for the ray it names
+//   HINT                     no event: the hint, of 32 bits, of the next ray that this shader call begins; a later HINT
+//                            replaces it. A REORDER of that ray overrules it
 //   RAY_GENERATION, EXECUTE, REPORT_REJECTED: no event
 //   PATH, PATH_BYTES         path of the newest open entry of this shader. Closes the entry, unless the record may be
 //                            replaced. Calls nest, and each has a last record
 //   ACCESS_OFFSET, ACCESS_ADDRESS
 //                            an access behind the events so far
 // EXECUTE and REORDER count rays within a shader call, and calls are inferred from the records: a CLOSEST_HIT or MISS
-// is called by the shader call that began its ray; a trace call, reorder or execute of shader S is made by the
+// is called by the shader call that began its ray; a trace call, marker, reorder or execute of shader S is made by the
 // innermost open call of S, which ends the calls inside it. A closest-hit shader that recurses into itself and
 // continues after the inner call cannot be told from a continuing inner call; this matters to hit objects only. A
 // ClosestHit or Miss of a hit object without a trace call has no ray: it is counted in `rayless` and left out.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -75,6 +78,7 @@ class ThreadDecoder {
   struct Call {
     std::uint16_t shader = 0;
     std::vector<std::uint32_t> rays;
+    std::optional<std::uint32_t> marker;  ///< the hint of its next ray
   };
 
   void take(const Record& record, std::uint32_t& thread_path);

@@ -82,7 +82,8 @@ bool counts(const Options& options) {
 /// Visits the code of ray-tracing shaders.
 class Walk {
  public:
-  Walk(Rewriter& rewriter, const Module& given) : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter) {
+  Walk(Rewriter& rewriter, const Module& given)
+      : rewriter_(rewriter), sites_(rewriter), hit_objects_(rewriter), markers_(rewriter) {
     if (rewriter.options.record_paths && rewriter.options.record) {
       paths_.emplace(rewriter, given);
     }
@@ -128,7 +129,9 @@ class Walk {
         accesses_->enter(module.functions[f]);
       }
       for (std::uint32_t i = 0; i < module.functions[f].body.size(); ++i) {
-        for (Instruction& instruction : unfused(module.functions[f].body[i])) {
+        const std::vector<Instruction>& given = module.functions[f].body;
+        markers_.before(place, given[i], i + 1 < given.size() ? &given[i + 1] : nullptr);
+        for (Instruction& instruction : unfused(given[i])) {
           if (std::string reason = add(place, f, i, instruction); !reason.empty()) {
             return reason;
           }
@@ -196,6 +199,7 @@ class Walk {
   Rewriter& rewriter_;
   TraceSites sites_;
   HitObjects hit_objects_;
+  Markers markers_;
   ReplacedBuiltins replaced_;
   std::optional<Paths> paths_;
   std::optional<Counters> counters_;

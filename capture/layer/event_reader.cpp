@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 22U;  // 16 MiB
 constexpr std::uint64_t kMinPieceWords = std::uint64_t{1} << 16U;
 constexpr std::uint64_t kPatienceNs = 20'000'000'000;
-constexpr std::array<std::uint8_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3};
+constexpr std::array<std::uint8_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2};
 constexpr std::uint64_t kMaxChunkWords = RR_HEADER_WORDS + 3 + RR_MAX_FIELDS * 64;
 constexpr std::uint32_t kNoChunk = 0xFFFF'FFFFU;  // kind 31: not the beginning of any chunk
 

@@ -91,6 +91,7 @@ std::vector<std::string> seeds() {
                                                        .warp_size = s % 2 == 0 ? 8U : 64U,
                                                        .recursion = s % 2 == 1,
                                                        .hit_objects = s % 3 == 0,
+                                                       .markers = s % 4 == 2,
                                                        .window = s % 4 == 3,
                                                        .repack = s % 5 == 0,
                                                        .paths = s % 4 == 1,

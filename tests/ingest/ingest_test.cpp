@@ -30,6 +30,7 @@ CaptureOptions varied(std::uint64_t seed) {
   options.warp_size = kWarpSizes[seed % 5];
   options.recursion = seed % 2 == 0;
   options.hit_objects = seed % 4 < 2;
+  options.markers = seed % 3 == 1;
   options.window = seed % 7 == 3;
   options.clock = seed % 8 != 0;
   options.repack = seed % 5 == 2;

@@ -174,6 +174,12 @@ class ProgramWriter {
     expected.site = static_cast<std::uint8_t>(random_.below(200));
     const std::uint32_t sbt = expected.cull | std::uint32_t{expected.offset} << 8U |
                               std::uint32_t{expected.stride} << 12U | (hit_object ? 1U << 16U : 0U);
+    // A marker; where there are two, the last one counts.
+    for (std::uint32_t left = options_.markers ? random_.below(3) : 0; left > 0; --left) {
+      expected.hint = static_cast<std::uint32_t>(random_.bits());
+      expected.hint_bits = 32;
+      step(thread, RR_HINT, caller, {expected.hint});
+    }
     step(thread, RR_TRACE, caller,
          {expected.flags, sbt, expected.miss, bits(expected.origin[0]), bits(expected.origin[1]),
           bits(expected.origin[2]), bits(expected.t_min), bits(expected.direction[0]), bits(expected.direction[1]),

@@ -273,8 +273,9 @@ class Generator {
              });
     });
     const bool hints = std::any_of(threads.begin(), threads.end(), [](const Thread& thread) {
-      return thread.recorded && std::any_of(thread.events.begin(), thread.events.end(),
-                                            [](const auto& e) { return e.kind == EventKind::Reorder; });
+      return thread.recorded && std::any_of(thread.steps.begin(), thread.steps.end(), [](const Step& step) {
+               return step.kind == RR_REORDER || step.kind == RR_HINT;
+             });
     });
     const bool geometry = std::any_of(threads.begin(), threads.end(), [](const Thread& thread) {
       return thread.recorded &&

@@ -26,6 +26,7 @@ struct CaptureOptions {
   std::uint32_t actions = 4;  ///< of a shader call at most
   bool recursion = false;     ///< hit and miss shaders trace
   bool hit_objects = false;   ///< SER
+  bool markers = false;       ///< hints of a developer
   bool window = false;        ///< some threads are not recorded
   bool first_whole = false;   ///< ... but all threads of the first launch are
   bool clock = true;

@@ -114,7 +114,7 @@ void execute(std::vector<Thread>& threads, const CaptureOptions& options, Random
     elapsed += random.below(1000);
     const bool makes_group = like.kind != RR_RAY_GENERATION && like.kind != RR_EXECUTE &&
                              like.kind != RR_REPORT_REJECTED && like.kind != RR_PATH && like.kind != RR_PATH_BYTES &&
-                             like.kind != RR_ACCESS_OFFSET && like.kind != RR_ACCESS_ADDRESS;
+                             like.kind != RR_HINT && like.kind != RR_ACCESS_OFFSET && like.kind != RR_ACCESS_ADDRESS;
     if (recorded != 0) {
       append_chunk(words, options, threads, warp, like, mask, recorded, clock + static_cast<std::uint32_t>(elapsed));
       if (like.kind == RR_RAY_GENERATION) {

@@ -16,6 +16,7 @@
 #include "FlagsClosestHit.spv.hpp"
 #include "FlagsMiss.spv.hpp"
 #include "FlagsRayGeneration.spv.hpp"
+#include "HintedRayGeneration.spv.hpp"
 #include "IntersectionModule.spv.hpp"
 #include "Miss.spv.hpp"
 #include "RayGeneration.spv.hpp"
@@ -77,7 +78,8 @@ struct RunRequest {
   bool opaque = false;  ///< the geometries'
   bool any_hit = true;  ///< the application has an any-hit shader
   bool gate_open = true;
-  bool flags = false;  ///< the shaders with rays of all opacity flags, also from hits; boxes have any-hit shaders, too
+  bool flags = false;   ///< the shaders with rays of all opacity flags, also from hits; boxes have any-hit shaders, too
+  bool hinted = false;  ///< the ray-generation shader has a marker
   bool opacity_table = false;
   std::uint32_t opacity = RR_OPACITY_TABLE;  ///< what the control block says of the table
   std::uint32_t flags_threads = kThreads;    ///< whose ray flags are kept
@@ -178,8 +180,10 @@ class Program {
     const auto either = [&](std::span<const std::uint32_t> plain, std::span<const std::uint32_t> flags) {
       return request_.flags ? flags : plain;
     };
+    const std::span<const std::uint32_t> plain_generation =
+        request_.hinted ? std::span<const std::uint32_t>(kHintedRayGeneration) : kRayGeneration;
     const auto generation = builder.add_stage(
-        VK_SHADER_STAGE_RAYGEN_BIT_KHR, shader(either(kRayGeneration, kFlagsRayGeneration), kRayGenerationShader));
+        VK_SHADER_STAGE_RAYGEN_BIT_KHR, shader(either(plain_generation, kFlagsRayGeneration), kRayGenerationShader));
     const auto miss = builder.add_stage(VK_SHADER_STAGE_MISS_BIT_KHR, shader(either(kMiss, kFlagsMiss), kMissShader));
     const auto hit = builder.add_stage(VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR,
                                        shader(either(kClosestHit, kFlagsClosestHit), kClosestHitShader));
@@ -324,6 +328,31 @@ TEST_P(Execution, EveryThreadRecordsWhatItDid) {
       }
     }
   }
+}
+
+TEST_P(Execution, MarkersAreRecordedBeforeTheirTraceCalls) {
+  const Recording unmarked = run({.instrumented = false});
+  const Recording plain = run({.instrumented = false, .hinted = true});
+  const Recording recorded = run({.hinted = true});
+  EXPECT_EQ(plain.seen, unmarked.seen);  // the driver ignores markers
+  EXPECT_EQ(recorded.seen, plain.seen);
+  for (const auto& [thread, list] : recorded.kinds_by_thread()) {
+    Words wanted = expected(thread);
+    if (thread % kWidth % 3 != 0) {
+      wanted.insert(wanted.begin() + 1, RR_HINT);
+    }
+    EXPECT_EQ(list, wanted) << thread;
+  }
+  std::size_t hints = 0;
+  for (const Chunk& chunk : recorded.chunks) {
+    for (const Words& lane : chunk.lanes) {
+      if (chunk.kind == RR_HINT) {
+        EXPECT_EQ(lane[1], lane[0] % kWidth * 7 + lane[0] / kWidth);
+        ++hints;
+      }
+    }
+  }
+  EXPECT_EQ(hints, std::size_t{10} * kHeight);
 }
 
 TEST_P(Execution, WindowAndEveryKeepTheLaneMasks) {

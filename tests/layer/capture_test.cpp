@@ -48,6 +48,19 @@ SpoolContent expect_sound(const Outcome& captured, const Outcome& plain) {
   return content;
 }
 
+TEST(MarkedTest, AMalformedMarkerIsNamedAndHarmless) {
+  const auto plain = run_plain("marked");
+  const auto captured = run_captured("marked");
+  EXPECT_EQ(plain.output, run_plain("modules").output);
+  EXPECT_EQ(captured.output, plain.output);
+  EXPECT_EQ(captured.status, 0) << captured.errors;
+  const auto& content = captured.spools.at(0);
+  EXPECT_THAT(content.all_notes(), HasSubstr("the operand of Hint is no 32-bit integer"));
+  ASSERT_THAT(content.launches, SizeIs(1));
+  const auto counts = count_events(content.words.at(content.launches[0].launch));
+  EXPECT_EQ(counts[RR_HINT], counts[RR_TRACE]);
+}
+
 class UnchangedTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(UnchangedTest, SamePrintAndEveryLaunchCaptured) {

@@ -156,7 +156,7 @@ std::string SpoolContent::all_notes() const {
 }
 
 std::vector<Chunk> chunks_of(const std::vector<std::uint32_t>& words) {
-  constexpr std::array<std::size_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3};
+  constexpr std::array<std::size_t, RR_KINDS> kFields = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2};
   std::vector<Chunk> chunks;
   for (std::size_t at = 0; at < words.size();) {
     if (at + RR_HEADER_WORDS > words.size() || (words[at] & 31U) >= RR_KINDS) {
@@ -170,7 +170,7 @@ std::vector<Chunk> chunks_of(const std::vector<std::uint32_t>& words) {
         chunk.kind == RR_PATH_BYTES || chunk.kind == RR_PATH ? 1 + (words[at] >> 24U & 127U) : kFields.at(chunk.kind);
     at += RR_HEADER_WORDS + wide + partial;
     const auto end = at + fields * lanes;
-    if (lanes == 0 || end > words.size()) {
+    if (lanes == 0 || fields == 0 || end > words.size()) {
       throw std::runtime_error("a chunk is cut");
     }
     const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);

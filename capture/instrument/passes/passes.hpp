@@ -82,6 +82,25 @@ class HitObjects {
   bool keeps_flags_ = false;
 };
 
+// --- markers.cpp: a developer's hint for the next trace call
+
+/// Records instruction 1 of the extended set NonSemantic.rayreplay, `Hint`, with one operand: a 32-bit integer. Any
+/// other instruction of the set is left alone, with a note.
+class Markers {
+ public:
+  explicit Markers(Rewriter& rewriter);
+  /// The instruction comes next; `next`: the application's instruction behind it, null at the end.
+  void before(const Place& place, const Instruction& instruction, const Instruction* next);
+
+ private:
+  /// Empty, or why the marker is left alone.
+  [[nodiscard]] std::string fault(const Place& place, const Instruction& marker, const Instruction* next) const;
+
+  Rewriter& rewriter_;
+  std::unordered_set<Id> sets_;  ///< imports of the set
+  bool in_block_ = false;
+};
+
 // --- replaced_builtins.cpp: application's reads of a built-in variable see a private one
 
 class ReplacedBuiltins {

@@ -127,6 +127,15 @@ void rr_reorder(const uint shader, const uvec3 id, const uvec3 size, const uint 
   append3(RR_REORDER, name_of(shader, 0u), place_of(sm, warp), id, size, hint, (bits & 0xFFu) | ray << 8);
 }
 
+void rr_hint(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const uint hint) {
+  Chunk c = open_chunk(RR_HINT, 2u, name_of(shader, 0u), place_of(sm, warp), id, size);
+  if (c.first != 0ul) {
+    Words lane = Words(c.first);
+    lane.w[0] = thread_of(id, size);
+    lane.w[c.n] = hint;
+  }
+}
+
 void rr_execute(const uint shader, const uvec3 id, const uvec3 size, const uint sm, const uint warp, const uint ray) {
   Chunk c = open_chunk(RR_EXECUTE, 2u, name_of(shader, 0u), place_of(sm, warp), id, size);
   if (c.first != 0ul) {
@@ -175,6 +184,7 @@ void main() {
   rr_ignore(a.u, v, v, a.u, a.u);
   rr_terminate(a.u, v, v, a.u, a.u);
   rr_reorder(a.u, v, v, a.u, a.u, a.u, a.u, a.u);
+  rr_hint(a.u, v, v, a.u, a.u, a.u);
   rr_execute(a.u, v, v, a.u, a.u, a.u);
   rr_path_word(rr_open_path(a.u, v, v, a.u, a.u, a.u, a.u, a.u, a.u != 0u), a.u, a.u);
 }

@@ -42,7 +42,8 @@
 #define RR_ACCESS_OFFSET 15  // before an access to a buffer (access_layout.hpp): thread, offset in its descriptor or shader record
 #define RR_ACCESS_ADDRESS 16 // the same by device address: thread, low and high word of the address
                              //   site: w0 bits 24–31 its low 8 bits, w2 bits 27–31 its high 5 bits
-#define RR_KINDS 17
+#define RR_HINT 17           // a developer's marker: thread, hint of the next ray that this shader call begins
+#define RR_KINDS 18
 
 #define RR_WIDE 0x20u
 #define RR_PARTIAL 0x40u

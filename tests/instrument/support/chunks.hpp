@@ -23,7 +23,7 @@ struct Chunk {
 
 /// `w0`: a chunk's first word.
 [[nodiscard]] inline std::uint32_t field_count(std::uint32_t w0) {
-  constexpr std::uint32_t kFields[RR_KINDS] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3};
+  constexpr std::uint32_t kFields[RR_KINDS] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2};
   const std::uint32_t kind = w0 & 0x1F;
   return kind == RR_PATH_BYTES || kind == RR_PATH ? 1 + (w0 >> 24 & 0x7F) : kFields[kind];
 }
@@ -70,6 +70,7 @@ struct Chunk {
     }
     require(n > 0 && std::popcount(chunk.recorded) == static_cast<int>(n), "a wrong number of lanes");
     const std::uint32_t fields = field_count(w0);
+    require(fields > 0, "an unknown kind");
     require(words.size() - at >= std::size_t{n} * fields, "a cut chunk");
     chunk.lanes.assign(n, {});
     for (std::uint32_t k = 0; k < fields; ++k) {

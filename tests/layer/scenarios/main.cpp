@@ -533,6 +533,7 @@ void callables(std::uint32_t count) {
 int run(const std::string& name, const char* number) {
   const std::map<std::string, std::function<void()>> scenarios = {
       {"modules", [] { one_launch(PipelineStyle::Modules); }},
+      {"marked", [] { one_launch(PipelineStyle::Marked); }},
       {"inline", [] { one_launch(PipelineStyle::Inline); }},
       {"library", [] { one_launch(PipelineStyle::Library); }},
       {"gone", [] { one_launch(PipelineStyle::Gone); }},

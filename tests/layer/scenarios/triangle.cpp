@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "ClosestHit.spv.hpp"
+#include "MarkedGeneration.spv.hpp"
 #include "Miss.spv.hpp"
 #include "NoRays.spv.hpp"
 #include "RayGeneration.spv.hpp"
@@ -208,6 +209,9 @@ VkPipeline Triangle::make_pipeline(PipelineStyle style) {
     modules.at(i) = module_info(kCode[i]);
     if (i == 0 && style == PipelineStyle::WithoutRays) {
       modules.at(i) = module_info({VK_SHADER_STAGE_RAYGEN_BIT_KHR, kNoRays, sizeof kNoRays});
+    }
+    if (i == 0 && style == PipelineStyle::Marked) {
+      modules.at(i) = module_info({VK_SHADER_STAGE_RAYGEN_BIT_KHR, kMarkedGeneration, sizeof kMarkedGeneration});
     }
     auto& stage = stages.at(i);
     stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;

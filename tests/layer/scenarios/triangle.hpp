@@ -10,7 +10,7 @@ namespace scenario {
 
 /// How the pipeline is made. Gone: linked from libraries, which are destroyed at once, as is the layout it is made
 /// with. WithoutRays: the ray-generation shader traces nothing and uses no descriptor.
-enum class PipelineStyle { Modules, Inline, Library, Gone, Deferred, DynamicStack, WithoutRays };
+enum class PipelineStyle { Modules, Inline, Library, Gone, Deferred, DynamicStack, WithoutRays, Marked };
 
 class Triangle {
  public:
