@@ -87,6 +87,7 @@ inline void expect_equal(const LevelSums& a, const LevelSums& b) {
   EXPECT_EQ(a.conflict, b.conflict);
   EXPECT_EQ(a.beyond, b.beyond);
   EXPECT_EQ(a.sector_misses, b.sector_misses);
+  EXPECT_EQ(a.conflict_sectors, b.conflict_sectors);
   EXPECT_EQ(a.load_sectors, b.load_sectors);
   EXPECT_EQ(a.filled, b.filled);
   EXPECT_EQ(a.written, b.written);

@@ -102,6 +102,7 @@ struct SlowUnit {
         sum->beyond += outcome.hit;
       } else {
         sum->conflict += missed;
+        sum->conflict_sectors += !table && exact == kSectorMiss ? 1U : 0U;
       }
     }
     return outcome;

@@ -44,7 +44,8 @@ std::optional<MissSplit> split_of(const CacheResult& result, std::size_t level, 
   if (result.analysis.levels[level].histogram.accesses() == 0) {
     return std::nullopt;
   }
-  MissSplit split{from_fixed(sums.cold), from_fixed(sums.capacity), from_fixed(sums.conflict)};
+  MissSplit split{from_fixed(sums.cold), from_fixed(sums.capacity), from_fixed(sums.conflict),
+                  static_cast<double>(sums.conflict_sectors)};
   if (result.analysis.reuse_weight != 1) {
     const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
     const double sampled = split.cold + split.capacity + split.conflict;
@@ -52,7 +53,7 @@ std::optional<MissSplit> split_of(const CacheResult& result, std::size_t level, 
       return std::nullopt;
     }
     const double scale = sampled == 0 ? 0 : misses / sampled;
-    split = {split.cold * scale, split.capacity * scale, split.conflict * scale};
+    split = {split.cold * scale, split.capacity * scale, split.conflict * scale, split.conflict_sectors * scale};
   }
   return split;
 }
@@ -81,6 +82,7 @@ output::Table cache_rows(const CacheResult& result) {
                    {"cold", "cold", Show::Plain, 0},
                    {"capacity", "capacity", Show::Plain, 0},
                    {"conflict", "conflict", Show::Plain, 0},
+                   {"conflict_sectors", "", Show::Plain, 0, true},
                    {"beyond", "beyond", Show::Plain, 0, true},
                    {"sector_misses", "sector misses"},
                    {"stores", "stores", Show::Plain, 0, true},
@@ -110,6 +112,7 @@ output::Table cache_rows(const CacheResult& result) {
           split ? count(split->cold) : Cell{},
           split ? count(split->capacity) : Cell{},
           split ? count(split->conflict) : Cell{},
+          split ? count(split->conflict_sectors) : Cell{},
           split ? count(from_fixed(sums.beyond) * result.analysis.reuse_weight) : Cell{},
           sums.sector_misses,
           sums.stores,

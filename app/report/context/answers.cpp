@@ -89,10 +89,11 @@ std::string cache_answer(const Table& levels) {
     const double misses = number(levels, row, "misses");
     if (misses > 0 && is_known(levels, row, "capacity")) {
       const auto share = [&](std::string_view key) { return percent(number(levels, row, key) / misses); };
+      const double ways = number(levels, row, "conflict") - number(levels, row, "conflict_sectors");
       sentence += fmt::format(
-          "; of the misses, a larger one can avoid {} (capacity), more ways {} (conflict), neither {} "
-          "(first access)",
-          share("capacity"), share("conflict"), share("cold"));
+          "; of the misses, a larger one can avoid {} (capacity), more ways at most {} (conflict), neither {} (first "
+          "access) and {} (missing sectors)",
+          share("capacity"), percent(ways / misses), share("cold"), share("conflict_sectors"));
     }
     answer += answer_line(sentence);
   }

@@ -12,6 +12,7 @@ void LevelSums::merge(const LevelSums& other) {
   conflict += other.conflict;
   beyond += other.beyond;
   sector_misses += other.sector_misses;
+  conflict_sectors += other.conflict_sectors;
   load_sectors += other.load_sectors;
   filled += other.filled;
   written += other.written;

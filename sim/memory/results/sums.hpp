@@ -42,6 +42,7 @@ struct LevelSums {
   std::uint64_t cold = 0, capacity = 0, conflict = 0;  ///< fixed point
   std::uint64_t beyond = 0;                            ///< fixed point
   std::uint64_t sector_misses = 0;                     ///< misses that found the line; exact models only
+  std::uint64_t conflict_sectors = 0;                  ///< those of sector_misses that are in `conflict`
   /// Traffic with the next level, in sectors of this level, by the access that caused it: a writeback counts for the
   /// access that causes the eviction. 1 − filled / (kOneSector · load_sectors) is the hit rate of loads by sector.
   /// Exact models: their requests. Others: a load fetches its sectors with probability 1 − p (rounded to the unit for

@@ -61,6 +61,7 @@ class Tally {
           break;
         case MissClass::Conflict:
           sums.conflict += missed;
+          sums.conflict_sectors += row.sector_misses;
           break;
       }
     }

@@ -62,6 +62,20 @@ TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   }
 }
 
+/// No number of ways helps a cache that has all of them.
+TEST_F(CacheTest, FullyAssociativeCachesHaveNoConflictsButMissingSectors) {
+  const json result = answer({"--l2", "8KiB:ways=full,line=128,sector=32"});
+  std::size_t checked = 0;
+  for (const json& row : result["rows"]) {
+    if (row["level"] == "L2") {
+      EXPECT_EQ(row["conflict"], row["conflict_sectors"]) << row["kind"];
+      ++checked;
+    }
+    EXPECT_LE(row["conflict_sectors"], row["sector_misses"]);
+  }
+  EXPECT_GT(checked, 1U);
+}
+
 TEST_F(CacheTest, MemoryTimeSaysWhatTheCyclesWentInto) {
   const json result = answer({"--time", "memory"});
   const json& time = result["time"];
