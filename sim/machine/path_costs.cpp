@@ -25,7 +25,7 @@ PathCosts::PathCosts(const trace::Trace& trace, const trace::Launch& launch)
     ways_.push_back({path, 1});
   }
   find_ways(launch);
-  share_generation(launch);
+  share_generation(trace.shaders, launch);
   for (std::uint32_t way = 1; way <= ways_.size(); ++way) {
     cost_.push_back(slots({&way, 1}));
   }
@@ -57,7 +57,7 @@ void PathCosts::find_ways(const trace::Launch& launch) {
   }
 }
 
-void PathCosts::share_generation(const trace::Launch& launch) {
+void PathCosts::share_generation(const std::vector<trace::Shader>& shaders, const trace::Launch& launch) {
   const trace::ThreadData& data = launch.data;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> shared;
   for (std::size_t thread = 0; thread < launch.thread_path.size(); ++thread) {
@@ -65,6 +65,9 @@ void PathCosts::share_generation(const trace::Launch& launch) {
       continue;
     }
     const std::uint32_t path = launch.thread_path[thread] - 1;
+    if (shaders[paths_->shader[path]].stage != trace::ShaderStage::RayGeneration) {
+      continue;
+    }
     const auto each = [&](const auto& take) {
       for (std::uint64_t row = data.event_offset[thread]; row < data.event_offset[thread + 1]; ++row) {
         if (trace::begins_ray(data.events.kind[row]) && data.events.shader[row] == paths_->shader[path]) {

@@ -67,7 +67,7 @@ class PathCosts {
   [[nodiscard]] const profile::ShaderPaths& shader_of(std::uint32_t path) const;
   [[nodiscard]] double slots(std::span<const std::uint32_t> ways) const;
   void find_ways(const trace::Launch& launch);
-  void share_generation(const trace::Launch& launch);
+  void share_generation(const std::vector<trace::Shader>& shaders, const trace::Launch& launch);
   void take_means(const trace::Launch& launch);
 
   const trace::Paths* paths_;

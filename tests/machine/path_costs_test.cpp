@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "capture/trace/reader.hpp"
 #include "sim/machine/costs.hpp"
 #include "sim/machine/timing.hpp"
 #include "sim/machine/work_counts.hpp"
@@ -185,7 +186,7 @@ TEST(PathCosts, MustBeThereIfAskedFor) {
 
 /// Every shader has the code above and paths of random counts; some calls and threads have none.
 trace::Trace random_paths(std::uint64_t seed, test::Random& random) {
-  trace::Trace trace = random_trace({.seed = seed, .size = {16, 4, 1}, .rays_per_thread = 5, .capture = true});
+  trace::Trace trace = test::random_trace({.seed = seed, .size = {16, 4, 1}, .rays_per_thread = 5, .capture = true});
   constexpr std::uint32_t kPaths = 3;
   for (std::uint16_t shader = 0; shader < trace.shaders.size(); ++shader) {
     trace::Shader& one = trace.shaders[shader];
@@ -399,6 +400,80 @@ TEST(PathCosts, AreInCountsOfWork) {
       }
     }
   }
+}
+
+// On an SM with room for one warp, warps run one after another: a timed model takes as long as its warps alone.
+TEST(PathCosts, AreThoseOfWarpsFormedInTheRun) {
+  std::size_t unlike = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    test::Random random(seed);
+    const trace::Trace trace = random_paths(seed, random);
+    const trace::Launch& launch = trace.launches[0];
+    const Costs costs = make_costs(trace, launch, {});
+    const auto created = scheduler::SchedulerModels::create("bindless-dispatch:simd_width=8");
+    const scheduler::Segments segments = scheduler::cut_paths(launch, created.model->cut());
+    const scheduler::WarpAssignment order = test::linear_assignment(launch.data.threads(), 8);
+    Machine machine;
+    machine.sms = 1;
+    const scheduler::HintSources hints;
+    const scheduler::PlanContext context{trace, launch, order, segments, facts(machine, 1), hints};
+    const auto run = [&](const Costs& with) {
+      return run_timed(context, *created.model, machine, 1, with, simt::Policy::StageMajority, {}, {}, {});
+    };
+    const TimedRun timed = run(costs);
+    const Workload alone =
+        make_workload(launch, trace.shaders, segments, timed.schedule, machine, costs, simt::Policy::StageMajority);
+    const double cycles = time_schedule(timed.schedule, alone, machine, 1, {}, {}, {}).cycles;
+    EXPECT_NEAR(timed.timing.cycles, cycles, 1e-9 * cycles);
+    Costs means = costs;
+    means.paths = nullptr;
+    unlike += std::abs(run(means).timing.cycles - cycles) > 0.01 * cycles ? 1U : 0U;
+  }
+  EXPECT_GT(unlike, 4U) << "means would do";
+}
+
+/// Issue slots of all warps of the launch's threads in order.
+double issue_of(const trace::Trace& trace, const Costs& costs, std::uint32_t warp_size) {
+  const trace::Launch& launch = trace.launches.at(0);
+  const scheduler::Segments segments = scheduler::cut_paths(launch, {});
+  scheduler::SegmentSchedule schedule;
+  schedule.warp_size = warp_size;
+  for (std::uint32_t thread = 0; thread < segments.size(); ++thread) {
+    schedule.segment_at.push_back(thread);
+  }
+  schedule.segment_at.resize((segments.size() + warp_size - 1) / warp_size * warp_size, scheduler::kNoSegment);
+  schedule.moved.assign(schedule.segment_at.size() / warp_size, 0);
+  double sum = 0;
+  for (const Job& job :
+       make_workload(launch, trace.shaders, segments, schedule, {}, costs, simt::Policy::StageMajority).jobs) {
+    sum += job.issue;
+  }
+  return sum;
+}
+
+TEST(PathCosts, OfACaptureSumToThoseOfItsCalls) {
+  const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/one-weekend-paths.rrt");
+  const trace::Launch& launch = trace.launches.at(0);
+  const Costs costs = make_costs(trace, launch, {});
+  Costs means = costs;
+  means.paths = nullptr;
+  double all = 0;
+  for (std::size_t row = 0; row < launch.data.events.size(); ++row) {
+    if (trace::is_warp_event(launch.data.events.kind[row])) {
+      const CallCost& cost = call_of(costs, launch.data.events.shader[row], launch.data.events.kind[row]);
+      EXPECT_EQ(cost.origin, "paths");
+      all += cost.issue;
+    }
+  }
+  // Lanes alone: the mean of calls is that of their paths, and each sum is rounded to a sixteenth.
+  EXPECT_NEAR(issue_of(trace, costs, 1), all, 1e-3 * all);
+  EXPECT_NEAR(issue_of(trace, means, 1), all, 1e-3 * all);
+  // Lanes together execute at least the share of each, and no more than one after another.
+  const double together = issue_of(trace, costs, 32);
+  EXPECT_GT(together, all / 32);
+  EXPECT_LT(together, all);
+  EXPECT_GT(together, 1.05 * issue_of(trace, means, 32)) << "lanes take different paths";
 }
 
 }  // namespace
