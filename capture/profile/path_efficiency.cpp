@@ -8,6 +8,8 @@
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
+#include "capture/profile/group_executions.hpp"
+
 namespace rayreplay::profile {
 namespace {
 
@@ -86,13 +88,10 @@ class Tally {
       return;
     }
     const std::uint32_t* end = std::unique(first, last);
-    for (std::size_t b = 0; b < shader.instructions.size(); ++b) {
-      std::uint64_t most = 0;
-      for (const std::uint32_t* path = first; path < end; ++path) {
-        most = std::max<std::uint64_t>(most, trace_.paths.counts[profile_.first_count[*path - 1] + b]);
-      }
-      tally.group_instructions += most * shader.instructions[b];
-    }
+    tally.group_instructions += group_executions<std::uint64_t, std::uint32_t>(
+        shader.instructions, {first, end}, [this](std::uint32_t path, std::size_t block) -> std::uint64_t {
+          return trace_.paths.counts[profile_.first_count[path - 1] + block];
+        });
   }
 
   const trace::Trace& trace_;

@@ -49,6 +49,7 @@ PathProfile path_profile(const std::vector<trace::Shader>& shaders, const trace:
     of.shader = known.shader;
     for (const BlockProfile& block : known.blocks) {
       of.instructions.push_back(block.instructions);
+      of.issue_slots.push_back(block.issue_slots);
     }
     of.first = path;
     of.least = std::numeric_limits<std::uint64_t>::max();

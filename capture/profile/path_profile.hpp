@@ -18,6 +18,7 @@ struct ShaderPaths {
   std::uint16_t shader = 0;
   std::size_t first = 0, end = 0;           ///< rows of Paths
   std::vector<std::uint32_t> instructions;  ///< in each block of the shader
+  std::vector<std::uint32_t> issue_slots;   ///< of these instructions: one for each component
   std::uint64_t calls = 0;                  ///< that have a path
   std::uint64_t taken = 0;                  ///< paths with calls
   std::uint64_t executed = 0;               ///< instructions of all calls

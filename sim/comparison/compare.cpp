@@ -118,6 +118,11 @@ double most_savings(const simt::ReplayResult& replay, const machine::Costs& cost
     if (call.kind == trace::EventKind::ClosestHit) {
       const machine::CallCost& cost = costs.calls[call_index(call)];
       least = std::min({least, cost.issue, cost.latency / latency_per_issue});
+      const std::uint32_t by_path =
+          costs.paths == nullptr ? machine::PathCosts::kNone : costs.paths->place(call_index(call));
+      if (by_path != machine::PathCosts::kNone) {
+        least = std::min(least, costs.paths->calls()[by_path].least);
+      }
     }
   }
   constexpr double kNearlyAll = 0.99;
@@ -539,6 +544,7 @@ CompareResult compare(const trace::Trace& trace, const Resolved& configuration, 
   for (const Candidate& candidate : candidates) {
     comparison.add(candidate);
   }
+  result.costs.paths = nullptr;  // results outlive the trace, to which it refers
   return result;
 }
 

@@ -84,7 +84,7 @@ struct CompareRow {
 struct CompareResult {
   Resolved configuration;
   machine::Machine machine;
-  machine::Costs costs;
+  machine::Costs costs;              ///< without `paths`
   double mean_hit_cost = 0;          ///< instructions of a closest-hit call, over the launch's calls
   std::vector<Quantity> quantities;  ///< that times of all models depend on
   std::uint32_t resident_warps = 0;

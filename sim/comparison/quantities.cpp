@@ -243,10 +243,11 @@ machine::CallClasses Quantities::classes() const {
       std::size_t place = first;
       while (place < classes.calls.size()) {
         const std::size_t other = classes.calls[place];
-        const bool alike = now_.calls[other].issue == cost.issue && now_.calls[other].latency == cost.latency &&
-                           now_.calls[other].latency_origin == cost.latency_origin &&
-                           (static_cast<trace::EventKind>(other % trace::kEventKinds) ==
-                            trace::EventKind::ClosestHit) == (kind == trace::EventKind::ClosestHit);
+        const bool alike =
+            now_.calls[other].issue == cost.issue && now_.calls[other].latency == cost.latency &&
+            now_.calls[other].latency_origin == cost.latency_origin && now_.calls[other].by_path() == cost.by_path() &&
+            (static_cast<trace::EventKind>(other % trace::kEventKinds) == trace::EventKind::ClosestHit) ==
+                (kind == trace::EventKind::ClosestHit);
         if (alike) {
           break;
         }

@@ -23,7 +23,7 @@ constexpr std::uint32_t kWord = 4;
 constexpr const char* kHints = "scheduler.hints";
 constexpr const char* kHintFiles = "scheduler.hint_files";
 /// Order of machine::CostSource.
-constexpr std::array<std::string_view, 5> kCostSources = {"auto", "default", "spirv", "blocks", "captured"};
+constexpr std::array<std::string_view, 6> kCostSources = {"auto", "default", "spirv", "blocks", "paths", "captured"};
 constexpr const char* kPayload = "stream.payload_bytes";
 constexpr std::string_view kCosts = "costs.";
 constexpr std::string_view kShaderCosts = "shader_costs.";

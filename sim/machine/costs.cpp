@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ using trace::EventKind;
 using trace::ShaderStage;
 
 constexpr std::string_view kHand = "hand";
+constexpr std::string_view kPaths = "paths";
 
 /// True for the shader's own calls: its entry, or for ray generation a trace call, which represents the code between
 /// two of them.
@@ -100,6 +102,33 @@ void add_blocks(const trace::Trace& trace, const trace::Launch& launch, std::vec
   }
 }
 
+/// The mean instructions of the launch's calls, each by its own path.
+void add_path_means(const trace::Trace& trace, const PathCosts& paths, std::vector<CallCost>& calls) {
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::size_t shader = i / trace::kEventKinds;
+    if (paths.means()[shader] >= 0 &&
+        is_own_call(trace.shaders[shader].stage, static_cast<EventKind>(i % trace::kEventKinds))) {
+      calls[i].issue = paths.means()[shader];
+      calls[i].origin = kPaths;
+    }
+  }
+}
+
+/// Keeps the costs of single calls of those that still come from paths. Null if there are none.
+std::shared_ptr<const PathCosts> costs_by_path(std::shared_ptr<PathCosts> paths, const std::vector<CallCost>& calls) {
+  if (paths == nullptr) {
+    return nullptr;
+  }
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].by_path()) {
+      chosen.push_back(i);
+    }
+  }
+  paths->choose(chosen);
+  return paths->calls().empty() ? nullptr : std::move(paths);
+}
+
 [[nodiscard]] bool comes_from(const std::vector<CallCost>& calls, std::string_view origin) {
   return std::ranges::find(calls, origin, &CallCost::origin) != calls.end();
 }
@@ -110,6 +139,11 @@ void require_source(CostSource source, const std::vector<CallCost>& calls) {
                 {"the trace has no shader modules to count instructions in", "cost source 'spirv'",
                  "shaders without SPIR-V", "a captured trace, or at least one shader with its module",
                  "capture the application (rayreplay capture), or give costs by --shader-cost"});
+  }
+  if (source == CostSource::Paths && !comes_from(calls, kPaths)) {
+    throw Error(ErrorKind::Missing, {"the launch has no paths of shader calls", "cost source 'paths'",
+                                     "no paths of this launch's calls in /profile/paths", "paths of at least one call",
+                                     "capture the application with --profile paths, or take the cost source auto"});
   }
   if (source == CostSource::Blocks && !comes_from(calls, "blocks")) {
     throw Error(ErrorKind::Missing, {"the trace has no counts of basic blocks that ran", "cost source 'blocks'",
@@ -186,6 +220,7 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
 Origin origin_of_source(std::string_view source) {
   return source == kHand        ? Origin::Given
          : source == "captured" ? Origin::Captured
+         : source == kPaths     ? Origin::Captured
          : source == "blocks"   ? Origin::Captured
          : source == "spirv"    ? Origin::Counted
                                 : Origin::Assumed;
@@ -222,10 +257,15 @@ Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const C
                                                 static_cast<EventKind>(i % trace::kEventKinds));
     costs.calls[i].origin = "default";
   }
+  std::shared_ptr<PathCosts> paths;
   if (options.source != CostSource::Default) {
     add_spirv(trace, costs.calls);
     if (options.source != CostSource::Spirv) {
       add_blocks(trace, launch, costs.calls);
+      paths = options.source == CostSource::Blocks ? nullptr : measure_paths(trace, launch);
+    }
+    if (paths != nullptr) {
+      add_path_means(trace, *paths, costs.calls);
     }
     require_source(options.source, costs.calls);
   }
@@ -236,6 +276,7 @@ Costs make_costs(const trace::Trace& trace, const trace::Launch& launch, const C
     add_captured(trace, launch, options.captured_clock_mhz, costs.calls);
   }
   add_hand(trace, options, costs.calls);
+  costs.paths = costs_by_path(std::move(paths), costs.calls);
   return costs;
 }
 

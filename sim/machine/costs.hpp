@@ -9,6 +9,8 @@
 //             instructions · executions / calls)
 //   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first (only
 //             on request; issue comes from the sources below)
+//   paths     instructions that each single call executed, from the trace's paths (path_costs.hpp). Here the mean over
+//             the launch's calls, for ray generation over its trace calls; Costs::paths has those of each event
 //   blocks    instructions that a call executed on average, from the trace's counts of basic blocks
 //             (cost_sources.hpp); for ray generation, those of a trace call
 //   spirv     instructions of the shader's entry point and its callees, each block once, if the trace has the module
@@ -17,17 +19,20 @@
 //   default   by stage (docs/assumptions.md gives the sources of the figures)
 //
 // A shader's instructions and its latency each take the first source that knows them; instructions by hand leave no
-// other latency than one by hand. CostSource names the sources in use: Auto all but captured; Blocks the
-// same, but the trace must have counts; Spirv all but captured and blocks; Default hand and default; Captured all.
+// other latency than one by hand. CostSource names the sources in use: Auto all but captured; Paths the
+// same, but the launch must have paths; Blocks all but captured and paths, and the trace must have counts; Spirv all
+// but captured, paths and blocks; Default hand and default; Captured all.
 //
 // A shader's cost belongs to its entry. Ray generation's belongs to its trace calls, which represent the code between
 // them. Trace calls of other shaders have the default cost, unless
 // ID/CALL names them. Missing latency = issue · cycles_per_instruction. Errors:
-// Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks, `blocks` without
-// counts of blocks, `spirv` without modules; Input for counts of blocks that a module does not have.
+// Usage for unknown shaders or keys, negative or absurd values; Missing for `captured` without clocks, `paths` without
+// paths, `blocks` without counts of blocks, `spirv` without modules; Input for counts of blocks that a module does not
+// have.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,23 +41,28 @@
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
 #include "sim/machine/origin.hpp"
+#include "sim/machine/path_costs.hpp"
 
 namespace rayreplay::machine {
 
 struct CallCost {
   double issue = 0;            ///< warp instructions
   double latency = 0;          ///< cycles
-  std::string origin;          ///< of the instructions: "hand", "blocks", "spirv", "default"
+  std::string origin;          ///< of the instructions: "hand", "paths", "blocks", "spirv", "default"
   std::string latency_origin;  ///< "hand", "captured"; empty: the latency is issue · cycles_per_instruction
 
+  /// Each event has the cost of its own path (Costs::paths); this one is their mean.
+  [[nodiscard]] bool by_path() const {
+    return origin == "paths";
+  }
   /// The latency is known by itself.
   [[nodiscard]] bool own_latency() const {
     return !latency_origin.empty();
   }
 };
 
-/// How a source knows its number: "hand" is given, "captured" and "blocks" captured, "spirv" counted, "default"
-/// assumed.
+/// How a source knows its number: "hand" is given, "captured", "paths" and "blocks" captured, "spirv" counted,
+/// "default" assumed.
 [[nodiscard]] Origin origin_of_source(std::string_view source);
 
 inline constexpr double kMaxIssue = 1e6;    ///< instructions of one call
@@ -60,7 +70,7 @@ inline constexpr double kMaxLatency = 2e8;  ///< cycles of one call
 inline constexpr double kMaxCyclesPerInstruction = 200;
 inline constexpr double kMaxSteps = 1e6;
 
-enum class CostSource : std::uint8_t { Auto, Default, Spirv, Blocks, Captured };
+enum class CostSource : std::uint8_t { Auto, Default, Spirv, Blocks, Paths, Captured };
 
 struct HandCost {
   std::string shader;  ///< stage, name or id, as in [costs], or ID/CALL
@@ -81,6 +91,8 @@ struct Costs {
   std::vector<CallCost> calls;  ///< index: shader · trace::kEventKinds + kind
   double steps_per_ray = 24;
   std::vector<std::uint32_t> ray_steps;  ///< as in CostOptions
+  /// Of the calls whose `origin` is "paths"; null if there are none. Refers to the trace.
+  std::shared_ptr<const PathCosts> paths;
 };
 
 /// The table [shader_costs] of a TOML file: `metal = 40`, `metal = {issue = 40, latency = 400}`,

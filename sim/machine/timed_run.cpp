@@ -1,5 +1,6 @@
 // Timed models: warps are formed while the machine runs. timing.hpp has the rules.
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sim/machine/fluid.hpp"
 #include "sim/machine/forming_warps.hpp"
 #include "sim/machine/job_maker.hpp"
+#include "sim/machine/path_weigher.hpp"
 #include "sim/machine/timing.hpp"
 
 namespace rayreplay::machine {
@@ -31,11 +33,15 @@ class Simulation {
         maker_(context.launch, context.segments, machine, costs),
         weigher_(context.launch, context.trace.shaders, context.segments, context.order.warp_size,
                  replay_options(costs, policy)),
+        costs_(&costs),
         warps_(context.order, context.segments, model.exchanges(context), sms_, resident_warps),
         touched_of_(warps_.exchanges()),
         deadlines_(warps_.exchanges()),
         launch_room_(sms_),
         options_(&options) {
+    if (costs.paths != nullptr) {
+      path_weigher_.emplace(context.launch, context.trace.shaders, context.segments, warp_size_, policy, *costs.paths);
+    }
     run_.schedule.warp_size = warp_size_;
     run_.schedule.spread = true;
     run_.schedule.unit_sm = {scheduler::kAnySm};
@@ -188,7 +194,11 @@ class Simulation {
     number_of_.push_back(number);
     run_.schedule.segment_at.insert(run_.schedule.segment_at.end(), lanes.begin(), lanes.end());
     run_.schedule.moved.push_back(lanes_of.moved);
-    const auto weights = weigher_.weigh(lanes);
+    auto weights = weigher_.weigh(lanes);
+    if (path_weigher_) {
+      add_paths(*costs_->paths, costs_->calls, path_weigher_->weigh(lanes), weights[kIssueWeight],
+                weights[kLatencyWeight]);
+    }
     const auto threads = static_cast<std::uint32_t>(warp_size_ - std::count(lanes.begin(), lanes.end(), kNoSegment));
     const Job job = rates_.charged(maker_.make(lanes, weights), static_cast<std::uint32_t>(weights[kHitWeight]),
                                    threads, lanes_of.moved, formed, true);
@@ -232,6 +242,8 @@ class Simulation {
   Fluid fluid_;
   JobMaker maker_;
   simt::WarpWeigher weigher_;
+  const Costs* costs_;
+  std::optional<PathWeigher> path_weigher_;  ///< if some calls have costs by path
   FormingWarps warps_;
   std::vector<std::uint8_t> touched_of_;  ///< by exchange: 1 if it is in `touched_`
   LeastTree deadlines_;                   ///< by exchange

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
+
+#include "sim/machine/path_weigher.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -17,7 +20,7 @@ constexpr std::uint32_t kSecondClass = 31;
 WorkCounts::WorkCounts(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                        const scheduler::Segments& segments, const scheduler::SegmentSchedule& schedule,
                        const CallClasses& classes, const Costs& costs, simt::Policy policy)
-    : classes_(classes), warp_size_(schedule.warp_size), counted_steps_(!costs.ray_steps.empty()) {
+    : classes_(classes), warp_size_(schedule.warp_size), counted_steps_(!costs.ray_steps.empty()), paths_(costs.paths) {
   const std::size_t count = classes.calls.size();
   const std::size_t warps = schedule.warps();
   events_.resize(warps * count);
@@ -44,12 +47,20 @@ WorkCounts::WorkCounts(const trace::Launch& launch, const std::vector<trace::Sha
     }
   }
   const JobMaker maker(launch, segments, Machine{}, costs);
+  const std::size_t by_path = paths_ == nullptr ? 0 : paths_->calls().size();
+  oneapi::tbb::enumerable_thread_specific<PathWeigher> weighers(
+      [&] { return PathWeigher(launch, shaders, segments, schedule.warp_size, policy, *paths_); });
+  path_sums_.resize(warps * by_path);
   rays_.resize(warps);
   lanes_.resize(warps);
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, warps, kWarpsAtOnce), [&](const auto& range) {
     for (std::size_t warp = range.begin(); warp < range.end(); ++warp) {
       const auto lanes = std::span(schedule.segment_at).subspan(warp * warp_size_, warp_size_);
       rays_[warp] = maker.rays(lanes);
+      if (by_path != 0) {
+        std::ranges::copy(weighers.local().weigh(lanes),
+                          path_sums_.begin() + static_cast<std::ptrdiff_t>(warp * by_path));
+      }
       lanes_[warp] = static_cast<std::uint32_t>(
           lanes.size() - static_cast<std::size_t>(std::count(lanes.begin(), lanes.end(), scheduler::kNoSegment)));
     }
@@ -66,29 +77,35 @@ Workload WorkCounts::workload(const std::vector<CallCost>& calls, double steps_p
   for (std::size_t place = 0; place < count; ++place) {
     const std::size_t call = classes_.calls[place];
     const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
-    scaled[place] = {scaled_cost(calls[call].issue), scaled_cost(calls[call].latency),
+    const bool of_path = paths_ != nullptr && paths_->place(call) != PathCosts::kNone;
+    scaled[place] = {of_path ? 0 : scaled_cost(calls[call].issue),
+                     of_path && !calls[call].own_latency() ? 0 : scaled_cost(calls[call].latency),
                      kind == trace::EventKind::ClosestHit ? 1U : 0U};
   }
+  const std::size_t by_path = paths_ == nullptr ? 0 : paths_->calls().size();
   const StepCosts steps(machine, counted_steps_ ? 1 : steps_per_ray);
   Workload workload;
   workload.jobs.resize(rays_.size());
   workload.hits.resize(rays_.size());
   workload.lanes = lanes_;
-  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, rays_.size(), kWarpsAtOnce),
-                            [&](const auto& range) {
-                              for (std::size_t warp = range.begin(); warp < range.end(); ++warp) {
-                                std::uint64_t issue = 0, latency = 0;
-                                std::uint32_t hits = 0;
-                                for (std::size_t place = 0; place < count; ++place) {
-                                  const std::uint32_t events = events_[warp * count + place];
-                                  issue += events * scaled[place].issue;
-                                  latency += events * scaled[place].latency;
-                                  hits += events * scaled[place].hit;
-                                }
-                                workload.jobs[warp] = make_job(rays_[warp], warp_size_, issue, latency, steps);
-                                workload.hits[warp] = hits;
-                              }
-                            });
+  oneapi::tbb::parallel_for(
+      oneapi::tbb::blocked_range<std::size_t>(0, rays_.size(), kWarpsAtOnce), [&](const auto& range) {
+        for (std::size_t warp = range.begin(); warp < range.end(); ++warp) {
+          std::uint64_t issue = 0, latency = 0;
+          std::uint32_t hits = 0;
+          for (std::size_t place = 0; place < count; ++place) {
+            const std::uint32_t events = events_[warp * count + place];
+            issue += events * scaled[place].issue;
+            latency += events * scaled[place].latency;
+            hits += events * scaled[place].hit;
+          }
+          if (by_path != 0) {
+            add_paths(*paths_, calls, std::span(path_sums_).subspan(warp * by_path, by_path), issue, latency);
+          }
+          workload.jobs[warp] = make_job(rays_[warp], warp_size_, issue, latency, steps);
+          workload.hits[warp] = hits;
+        }
+      });
   return workload;
 }
 

@@ -1,11 +1,13 @@
 // A schedule's warp events by class of calls: what is left of a replay when costs and machine change.
 //
-// Contract: calls of a class have equal costs at all times. `workload` gives, for any costs, what make_workload
-// (timing.hpp) gives for them, bit by bit, in O(warps · classes) and without another replay. Counting takes a replay
-// for each kClassesAtOnce classes. Memory: 4 bytes a warp and class, 20 a warp.
+// Contract: calls of a class have equal costs at all times, and all or none of them have costs by path (Costs::paths).
+// `workload` gives, for any costs, what make_workload (timing.hpp) gives for them, bit by bit, in O(warps · (classes +
+// calls with costs by path)) and without another replay. Counting takes a replay for each kClassesAtOnce classes, and
+// one more for costs by path. Memory: 4 bytes a warp and class, 8 a warp and call with costs by path, 20 a warp.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/machine/job_maker.hpp"
@@ -36,6 +38,8 @@ class WorkCounts {
   std::size_t warp_size_ = 0;
   bool counted_steps_ = false;
   std::vector<std::uint32_t> events_;  ///< warp · classes + class
+  std::shared_ptr<const PathCosts> paths_;
+  std::vector<std::uint64_t> path_sums_;  ///< warp · calls with costs by path + place
   std::vector<RaySums> rays_;
   std::vector<std::uint32_t> lanes_;
 };

@@ -1,17 +1,22 @@
 // Needs of each warp of a schedule: weights of its warp events, and traversals of its lanes' rays.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include "sim/machine/job_maker.hpp"
+#include "sim/machine/path_weigher.hpp"
 #include "sim/machine/timing.hpp"
 
 namespace rayreplay::machine {
 namespace {
 
 constexpr std::size_t kGrain = 1024;
+
+using PathWeighers = oneapi::tbb::enumerable_thread_specific<PathWeigher>;
 
 }  // namespace
 
@@ -27,8 +32,10 @@ std::vector<simt::CallWeights> job_weights(const Costs& costs) {
   for (std::size_t call = 0; call < costs.calls.size(); ++call) {
     const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
     if (trace::is_warp_event(kind)) {
-      weights[kIssueWeight][call] = scaled_cost(costs.calls[call].issue);
-      weights[kLatencyWeight][call] = scaled_cost(costs.calls[call].latency);
+      const bool by_path = costs.paths != nullptr && costs.paths->place(call) != PathCosts::kNone;
+      const CallCost& cost = costs.calls[call];
+      weights[kIssueWeight][call] = by_path ? 0 : scaled_cost(cost.issue);
+      weights[kLatencyWeight][call] = by_path && !cost.own_latency() ? 0 : scaled_cost(cost.latency);
       weights[kHitWeight][call] = kind == trace::EventKind::ClosestHit ? 1 : 0;
     }
   }
@@ -117,6 +124,8 @@ Workload make_workload(const trace::Launch& launch, const std::vector<trace::Sha
   const std::vector<std::uint64_t> weights =
       simt::replay_segments(launch, shaders, segments, schedule.segment_at, schedule.warp_size, options).weights;
   const JobMaker maker(launch, segments, machine, costs);
+  PathWeighers weighers(
+      [&] { return PathWeigher(launch, shaders, segments, schedule.warp_size, policy, *costs.paths); });
   Workload workload;
   workload.jobs.resize(schedule.warps());
   workload.hits.resize(schedule.warps());
@@ -125,7 +134,12 @@ Workload make_workload(const trace::Launch& launch, const std::vector<trace::Sha
       oneapi::tbb::blocked_range<std::size_t>(0, schedule.warps(), kGrain), [&](const auto& warps) {
         for (std::size_t warp = warps.begin(); warp < warps.end(); ++warp) {
           const auto lanes = std::span(schedule.segment_at).subspan(warp * schedule.warp_size, schedule.warp_size);
-          const auto of_warp = std::span(weights).subspan(warp * kJobWeights, kJobWeights);
+          std::array<std::uint64_t, kJobWeights> of_warp{};
+          std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(warp * kJobWeights), kJobWeights, of_warp.begin());
+          if (costs.paths != nullptr) {
+            add_paths(*costs.paths, costs.calls, weighers.local().weigh(lanes), of_warp[kIssueWeight],
+                      of_warp[kLatencyWeight]);
+          }
           workload.jobs[warp] = maker.make(lanes, of_warp);
           workload.hits[warp] = static_cast<std::uint32_t>(of_warp[kHitWeight]);
           workload.lanes[warp] = static_cast<std::uint32_t>(

@@ -259,9 +259,10 @@ void add_scheduler(List& list) {
       .path()
       .flag("--hint-file", kSchedulers, "NAME:BITS=FILE");
   list.text("scheduler.cost_source", kAuto, kModel | kRegroup | kStream,
-            "Costs of calls that shader_costs does not name; auto: by executed basic blocks where the trace counts "
-            "them, else by the shader's SPIR-V, else by stage; captured: as auto, with latencies from clocks")
-      .choices({"auto", "default", "spirv", "blocks", "captured"})
+            "Costs of calls that shader_costs does not name; auto: by the path of each call where the trace has "
+            "paths, else by executed basic blocks, else by the shader's SPIR-V, else by stage; captured: as auto, with "
+            "latencies from clocks")
+      .choices({"auto", "default", "spirv", "blocks", "paths", "captured"})
       .flag("--cost-source", kSchedulers);
   list.real("scheduler.cycles_per_instruction", defaults.cycles_per_instruction, "cycles", 1,
             machine::kMaxCyclesPerInstruction, kModel | kRegroup | kStream,

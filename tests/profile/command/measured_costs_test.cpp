@@ -135,5 +135,40 @@ TEST_F(MeasuredCosts, StandBesideTheEfficiencyInsideShaders) {
   EXPECT_THAT(text.output, HasSubstr("by instruction: from counts of basic blocks, of all captured launches"));
 }
 
+/// Costs by the path of each call, of a stored capture.
+TEST(CostsByPath, AreTakenBeforeOthers) {
+  const std::string trace = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/lavapipe/one-weekend-paths.rrt";
+  const auto whatif = [&](const Words& more) {
+    Words words = {"whatif",          trace,      "--models", "plain,ser", "--warp-size", "32",
+                   "--no-break-even", "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  };
+  const Outcome usual = whatif({});
+  ASSERT_EQ(usual.code, 0) << usual.errors;
+  const json answer = json::parse(usual.output);
+  std::map<std::uint64_t, double> executed;
+  const Outcome profile = run_command({"profile", trace, "--format", "json"});
+  ASSERT_EQ(profile.code, 0) << profile.errors;
+  const json paths = json::parse(profile.output)["paths"];
+  for (const json& shader : paths) {
+    executed[shader["shader"]] = shader["mean_instructions"];
+  }
+  for (const json& cost : answer["costs"]) {
+    EXPECT_EQ(cost["source"], "paths") << cost;
+    if (cost["stage"] != "ray-generation") {
+      // The profile counts an operation on a vector once, the cost up to four times.
+      EXPECT_GE(cost["issue"], executed.at(cost["shader"])) << cost;
+      EXPECT_LE(cost["issue"], 4 * executed.at(cost["shader"])) << cost;
+    }
+  }
+  EXPECT_EQ(quantity(answer, "shader_costs.closest-hit")["origin"], "captured");
+  const Outcome asked = whatif({"--cost-source", "paths"});
+  EXPECT_EQ(json::parse(asked.output)["rows"], answer["rows"]);
+  const Outcome none = whatif({"--cost-source", "blocks"});
+  EXPECT_EQ(none.code, 6);
+  EXPECT_THAT(none.errors, HasSubstr("--profile blocks"));
+}
+
 }  // namespace
 }  // namespace rayreplay
