@@ -139,8 +139,8 @@ TEST_F(MeasuredCosts, StandBesideTheEfficiencyInsideShaders) {
 TEST(CostsByPath, AreTakenBeforeOthers) {
   const std::string trace = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/lavapipe/one-weekend-paths.rrt";
   const auto whatif = [&](const Words& more) {
-    Words words = {"whatif",          trace,      "--models", "plain,ser", "--warp-size", "32",
-                   "--no-break-even", "--format", "json"};
+    Words words = {"whatif",      trace, "--models",        "plain,ser", "--order", "z-order",
+                   "--warp-size", "32",  "--no-break-even", "--format",  "json"};
     words.insert(words.end(), more.begin(), more.end());
     return run_command(words);
   };
