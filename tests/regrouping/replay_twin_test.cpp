@@ -1,4 +1,5 @@
-// replay_segments and WarpWeigher against the slow replayer, event by event, on random launches and every kernel.
+// replay_segments, WarpWeigher and WarpRecorder against the slow replayer, event by event, on random launches and every
+// kernel.
 #include <gtest/gtest.h>
 
 #include <oneapi/tbb/global_control.h>
@@ -10,6 +11,7 @@
 #include "sim/simt/kernel/kernel.hpp"
 #include "sim/simt/reference/replay_reference.hpp"
 #include "sim/simt/segment_replay.hpp"
+#include "sim/simt/warp_recorder.hpp"
 #include "tests/regrouping/random_schedules.hpp"
 
 namespace rayreplay {
@@ -112,6 +114,14 @@ void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shad
           ASSERT_EQ(sums.at(table), table < tables ? expected.weights.at(warp * tables + table) : 0U);
         }
       }
+    }
+    const trace::Launch pieces = test::segments_as_threads(launch, segments);
+    simt::WarpRecorder recorder(launch, shaders, segments, places.warp_size, policy);
+    for (std::size_t warp = 0; warp < places.warps(); ++warp) {
+      const auto events =
+          recorder.record(std::span(places.thread_at).subspan(warp * places.warp_size, places.warp_size));
+      ASSERT_EQ(std::vector(events.begin(), events.end()),
+                simt::replay_warp_reference(pieces, shaders, places, warp, policy));
     }
   }
 }
