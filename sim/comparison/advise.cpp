@@ -1,6 +1,7 @@
 #include "sim/comparison/advise.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,6 +17,9 @@
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
 #include "sim/comparison/advise_features.hpp"
+#include "sim/comparison/path_features.hpp"
+#include "sim/comparison/path_score.hpp"
+#include "sim/machine/costs.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::experiment {
@@ -75,7 +79,14 @@ class Search {
     result_.bits = options.bits;
     candidate_ = scheduler::SchedulerModels::create(with_hint(options.model, kCandidate)).model;
     segments_ = scheduler::cut_paths(launch_, none.model->cut(), on_device_.get());
-    result_.baseline = replay(*none.model, options.hints);
+    if (configuration.costs.empty() && trace.paths.size() != 0) {
+      costs_ = machine::make_costs(trace, launch_, {});
+    }
+    if (costs_.paths != nullptr) {
+      by_path_ = std::make_unique<PathScore>(trace, launch_, costs_, configuration.policy);
+      result_.by_path = true;
+    }
+    result_.baseline = replay(*none.model, segments_, options.hints);
     result_.plain = plain();
     result_.plain.gain = gain(result_.plain);
   }
@@ -87,7 +98,10 @@ class Search {
     }
     const formula::FieldSet available = formula::FieldReader::available(trace_, launch_);
     fields_ = std::make_unique<formula::FieldReader>(trace_, launch_, segments_, available);
-    features_ = make_features(*fields_, available);
+    if (by_path_ != nullptr) {
+      features_ = make_path_features(*fields_, available, *costs_.paths, options_.bits);
+    }
+    std::ranges::move(make_features(*fields_, available), std::back_inserter(features_));
     try_features();
     try_pairs();
     try_triples();
@@ -110,8 +124,11 @@ class Search {
   };
   using Parts = std::vector<std::pair<std::size_t, std::uint32_t>>;  ///< features with bits, most significant first
 
+  [[nodiscard]] bool is_weighted() const {
+    return !configuration_.costs.empty() || by_path_ != nullptr;
+  }
   [[nodiscard]] double score(const Advice& advice) const {
-    return configuration_.costs.empty() ? advice.efficiency : advice.weighted_efficiency;
+    return is_weighted() ? advice.weighted_efficiency : advice.efficiency;
   }
   [[nodiscard]] double gain(const Advice& advice) const {
     const double base = score(result_.baseline);
@@ -126,23 +143,36 @@ class Search {
     return advice;
   }
   [[nodiscard]] Advice plain() const {
+    if (by_path_ != nullptr) {
+      const auto model = scheduler::SchedulerModels::create("plain").model;
+      return replay(*model, scheduler::cut_paths(launch_, model->cut(), on_device_.get()), {});
+    }
     simt::ReplayOptions options;
     options.policy = configuration_.policy;
     options.shader_cost = configuration_.costs;
     options.on_device = on_device_.get();
     return rate(simt::replay(launch_, trace_.shaders, order_, options).total);
   }
-  [[nodiscard]] Advice replay(const scheduler::SchedulerModel& model, const HintSources& hints) const {
+  [[nodiscard]] Advice replay(const scheduler::SchedulerModel& model, const scheduler::Segments& segments,
+                              const HintSources& hints) const {
     const scheduler::SegmentSchedule schedule =
-        model.schedule({trace_, launch_, order_, segments_, options_.machine, hints, on_device_.get()});
+        model.schedule({trace_, launch_, order_, segments, options_.machine, hints, on_device_.get()});
     simt::SegmentReplayOptions options;
     options.policy = configuration_.policy;
     options.shader_cost = configuration_.costs;
     options.on_device = on_device_.get();
     options.schedule_on_device = schedule.on_device.get();
-    return rate(
-        simt::replay_segments(launch_, trace_.shaders, segments_, schedule.segment_at, schedule.warp_size, options)
-            .replay.total);
+    if (by_path_ != nullptr) {
+      options.weights = {by_path_->weights()};
+    }
+    const simt::SegmentReplayResult replayed =
+        simt::replay_segments(launch_, trace_.shaders, segments, schedule.segment_at, schedule.warp_size, options);
+    Advice advice = rate(replayed.replay.total);
+    if (by_path_ != nullptr) {
+      advice.weighted_efficiency =
+          by_path_->efficiency(segments, schedule.segment_at, schedule.warp_size, replayed.weights);
+    }
+    return advice;
   }
 
   double add(std::string name, std::string text, Hints&& hints) {
@@ -150,7 +180,7 @@ class Search {
     HintSource source;
     source.bits = bits;
     source.ready = std::make_shared<const Hints>(std::move(hints));
-    Advice advice = replay(*candidate_, {{kCandidate, source}});
+    Advice advice = replay(*candidate_, segments_, {{kCandidate, source}});
     advice.name = std::move(name);
     advice.formula = std::move(text);
     advice.bits = bits;
@@ -199,11 +229,16 @@ class Search {
     return add("", text, {bits, std::move(made.value)});
   }
 
+  [[nodiscard]] bool has_effect(const Advice& advice) const {
+    return by_path_ != nullptr ? score(advice) != score(result_.baseline)
+                               : advice.warp_events != result_.baseline.warp_events;
+  }
+
   void try_features() {
     for (std::size_t i = 0; i < features_.size(); ++i) {
       const auto score = try_parts({{i, std::min(options_.bits, features_[i].most_bits)}}, kShareOfOne);
       // Features without effect of their own (one value for each shader, or for each round) are not combined.
-      if (score && result_.ranking.back().warp_events != result_.baseline.warp_events) {
+      if (score && has_effect(result_.ranking.back())) {
         best_.push_back({i, *score});
       }
     }
@@ -272,6 +307,8 @@ class Search {
   const scheduler::WarpAssignment& order_;
   std::unique_ptr<scheduler::SchedulerModel> candidate_;
   scheduler::Segments segments_;
+  machine::Costs costs_;                ///< of a launch with paths, unless the configuration gives costs
+  std::unique_ptr<PathScore> by_path_;  ///< null: not weighted by paths
   std::unique_ptr<formula::FieldReader> fields_;
   std::vector<Feature> features_;
   std::set<std::string> tried_;

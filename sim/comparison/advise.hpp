@@ -4,10 +4,12 @@
 // each candidate: first the user's own hints; then the fields of the pending call one by one, by their low, high and
 // hashed bits or quantised (advise_features.hpp); then combinations of two and three of the best, most significant
 // first. The search is greedy: features that help only in combination are missed. The score is SIMT efficiency under
-// `model` (a static one with a `hint` parameter), weighted by the configuration's costs if given. Sorted by score, ties
-// by length of the formula, then text. Deterministic for any number of workers. O(candidates · events), memory linear
-// in segments. Effects outside of SIMT efficiency (divergence inside a shader, caches) are not considered. Errors:
-// Usage for a timed model, one without hints, or one whose hint is set; those of the hints.
+// `model` (a static one with a `hint` parameter), weighted by the configuration's costs if given; else by the issue
+// slots of each call's own path if the launch has paths (path_score.hpp). By paths, remainders of fields that tell the
+// path come before the other fields (path_features.hpp). Sorted by score, ties by length of the formula, then text.
+// Deterministic for any number of workers. O(candidates · events), memory linear in segments. Effects outside of SIMT
+// efficiency (caches; without paths also divergence inside a shader) are not considered. Errors: Usage for a timed
+// model, one without hints, or one whose hint is set; those of the hints.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,7 @@ struct Advice {
   std::string formula;  ///< "" for shader id alone
   std::uint32_t bits = 0;
   double efficiency = 0;
-  double weighted_efficiency = 0;  ///< equals efficiency without costs
+  double weighted_efficiency = 0;  ///< equals efficiency without costs and paths
   std::uint64_t warp_events = 0;
   double gain = 0;  ///< score / score of shader id alone − 1
 };
@@ -46,8 +48,9 @@ struct AdviseResult {
   Resolved configuration;
   std::string model;  ///< resolved spec with hint=none
   std::uint32_t bits = 0;
-  Advice baseline;  ///< shader id alone
-  Advice plain;     ///< without reordering
+  bool by_path = false;  ///< weighted by paths
+  Advice baseline;       ///< shader id alone
+  Advice plain;          ///< without reordering
   std::vector<Advice> ranking;
   std::uint64_t evaluated = 0;  ///< formulas that were sorted by and replayed
   std::uint64_t rejected = 0;   ///< candidates with too large, non-numeric or all equal values

@@ -193,6 +193,10 @@ bool is_compound(std::string_view text) {
 
 }  // namespace
 
+std::span<const Field> whole_fields() {
+  return kWhole;
+}
+
 std::string combine(const std::vector<std::pair<std::string, std::uint32_t>>& parts) {
   std::string result;
   std::uint32_t below = 0;

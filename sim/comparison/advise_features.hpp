@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct Feature {
   std::uint32_t most_bits = 32;  ///< further bits add nothing
   std::function<std::string(std::uint32_t bits)> formula;
 };
+
+/// Fields that are whole numbers of at least 0.
+[[nodiscard]] std::span<const scheduler::formula::Field> whole_fields();
 
 [[nodiscard]] std::vector<Feature> make_features(const scheduler::formula::FieldReader& fields,
                                                  const scheduler::formula::FieldSet& available);

@@ -66,6 +66,9 @@ std::string asked_model(const experiment::Settings& asked) {
 std::vector<std::pair<std::string, std::string>> context_of(const experiment::AdviseResult& result) {
   return {{"model", result.model},
           {"bits", std::to_string(result.bits)},
+          {"weights", result.by_path                       ? "paths"
+                      : result.configuration.costs.empty() ? "none"
+                                                           : "costs"},
           {"evaluated", std::to_string(result.evaluated)},
           {"rejected", std::to_string(result.rejected)}};
 }

@@ -32,7 +32,7 @@ std::vector<Cell> row_of(std::uint64_t rank, const std::string& kind, const expe
 }  // namespace
 
 output::Table advise_table(const experiment::AdviseResult& result, std::size_t rows) {
-  const bool weighted = !result.configuration.costs.empty();
+  const bool weighted = !result.configuration.costs.empty() || result.by_path;
   output::Table table;
   table.columns = {{"rank", "rank"},
                    {"kind", "kind"},
@@ -57,7 +57,10 @@ std::string advise_notes(const experiment::AdviseResult& result) {
       fmt::format("\n{} evaluated under {}; {} rejected: values that are no numbers, too large, or all equal.\n",
                   counted(result.evaluated, "hint"), text::printable(result.model), result.rejected);
   notes +=
-      result.configuration.costs.empty()
+      result.by_path
+          ? "Efficiency counts calls at the issue slots of their paths, so divergence inside a shader is in it; caches "
+            "are not.\n"
+      : result.configuration.costs.empty()
           ? "Efficiency counts shader calls alike: what shaders cost is not in it (--cost), nor is divergence inside "
             "a shader, nor are caches.\n"
           : "Efficiency counts shader calls at their costs: divergence inside a shader and caches are not in it.\n";
