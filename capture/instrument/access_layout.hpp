@@ -1,6 +1,6 @@
 // Recorded accesses of a module to buffers: which instructions record, and what they access.
 //
-// Contract: data only. A site's number is its place in `sites`; records name it (probes/record.h).
+// Contract: data only. A site's number is its index in Result::accesses; records name it (probes/record.h).
 #pragma once
 
 #include <cstdint>

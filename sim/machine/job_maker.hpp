@@ -20,8 +20,8 @@ inline constexpr std::size_t kIssueWeight = 0, kLatencyWeight = 1, kHitWeight = 
 /// The cost as a weight of the replayer: whole multiples of 1/kCostScale.
 [[nodiscard]] std::uint32_t scaled_cost(double cost);
 
-/// Tables for the replayer, in the order of the constants above. What calls with costs by path cost (Costs::paths) is
-/// no part of them: path_weigher.hpp.
+/// Tables for the replayer, in the order of the constants above. Calls that cost by path (CallCost::by_path) are
+/// left out; path_weigher.hpp adds them.
 [[nodiscard]] std::vector<simt::CallWeights> job_weights(const Costs& costs);
 
 /// A warp's rays, before the cost of a visit: visits where they are counted ray by ray, else rays.

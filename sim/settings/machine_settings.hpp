@@ -3,8 +3,9 @@
 // Contract: every number and truth value of machine::Machine is a key, with the range of machine files
 // (sim/machine/machine.hpp). `machine_of` returns the machine that "machine.name" names, with the values of the other
 // keys in place of its own. If "machine.sms" is at most the machine's withheld SMs and "machine.withheld_sms" is not
-// set, complete settings withhold all SMs but one. With another "machine.sms" than the machine's own, the number of
-// withheld SMs that nobody gave is assumed, however the machine's own is known: it was seen with its SMs.
+// set, complete settings withhold all SMs but one. If "machine.sms" differs from the machine's own
+// number and "machine.withheld_sms" is not set, the origin of the withheld SMs is assumed, whatever the machine's file
+// says: the number was seen with all its SMs.
 #pragma once
 
 #include <cstdint>

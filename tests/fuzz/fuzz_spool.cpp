@@ -118,6 +118,12 @@ void mutate(std::string& input, Random& random) {
     input[0] = static_cast<char>(input[0] ^ kSealed);
     return;
   }
+  if (random.one_in(64)) {
+    // The file's header, which no checksum covers.
+    bytes[random.below(kFileHeaderBytes)] ^= static_cast<char>(1 + random.below(255));
+    input.replace(1, std::string::npos, bytes);
+    return;
+  }
   const PlacedBlock& block = blocks[random.below(blocks.size())];
   const std::size_t payload = block.at + sizeof block.header;
   const std::size_t size = sizeof block.header + (block.header.bytes + 7) / 8 * 8;

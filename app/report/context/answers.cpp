@@ -91,8 +91,8 @@ std::string cache_answer(const Table& levels) {
       const auto share = [&](std::string_view key) { return percent(number(levels, row, key) / misses); };
       const double ways = number(levels, row, "conflict") - number(levels, row, "conflict_sectors");
       sentence += fmt::format(
-          "; of the misses, a larger one can avoid {} (capacity), more ways at most {} (conflict), neither {} (first "
-          "access) and {} (missing sectors)",
+          "; of the misses, a larger one can avoid {} (capacity), more ways at most {} (conflict); {} are first "
+          "accesses, {} missing sectors",
           share("capacity"), percent(ways / misses), share("cold"), share("conflict_sectors"));
     }
     answer += answer_line(sentence);

@@ -20,7 +20,8 @@ struct BlockRange {
   std::array<std::uint64_t, trace::kShaderStages> by_stage{};
 };
 
-/// Never; then decades from the one of the least execution to that of the most.
+/// First the blocks that never ran; then a range for each power of ten, from that of the least executed block to that
+/// of the most executed one.
 [[nodiscard]] std::vector<BlockRange> block_histogram(const ProfileContext& context, const ProfileDetails& details);
 [[nodiscard]] output::Table histogram_table(const std::vector<BlockRange>& ranges);
 [[nodiscard]] std::vector<pictures::Chart> histogram_charts(const std::vector<BlockRange>& ranges);

@@ -503,7 +503,7 @@ TEST_F(CacheTest, WrongQuestionsAreRefused) {
            {{"--payload-bytes", "6"},
             2,
             "--payload-bytes: the size is not a number of words (found '6'; expected a multiple of 4)"},
-           {{"--payload-bytes", "1000000"}, 2, "expected 0 to 4096"},
+           {{"--payload-bytes", "1000000"}, 2, "expected -1 to 4096"},
            {{"--l1", "2048MiB"}, 2, "--l1, machine.l1_bytes: the value is out of range"},
            {{"--load-bytes", "3"}, 2, "--load-bytes"},
            {{"--l1", "64KiB:line=128,line=64"}, 2, "given twice"},

@@ -64,7 +64,7 @@ TEST(Answers, SplitTheMissesOfEachLevel) {
                  {std::string("L2"), std::string("all"), misses, 0.5, misses / 2, Cell(), Cell(), Cell(), Cell()}};
   EXPECT_EQ(cache_answer(levels),
             "answer   L1: 80.0 % of the accesses hit; of the misses, a larger one can avoid 75.0 % (capacity), more "
-            "ways at most 9.0 % (conflict), neither 10.0 % (first access) and 6.0 % (missing sectors)\n"
+            "ways at most 9.0 % (conflict); 10.0 % are first accesses, 6.0 % missing sectors\n"
             "answer   L2: 50.0 % of the accesses hit\n");
 }
 
