@@ -10,7 +10,7 @@ namespace rayreplay::instrument {
 
 enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
 
-/// What the recorded address counts from.
+/// The origin of the recorded address.
 enum class AccessSpace : std::uint8_t {
   Descriptor = 0,  ///< the start of the buffer that set, binding and element name
   Device,          ///< 0: it is a device address

@@ -1,4 +1,4 @@
-// What lanes that make one call together execute: the definition that efficiencies and costs from paths share.
+// Executions of lanes that make one call together: the definition that efficiencies and costs from paths share.
 //
 // Contract: lanes are taken to meet again at every block, also of different rounds of a loop, so the group executes
 // each block as often as the lane with most executions of it (path_efficiency.hpp says what follows from this):

@@ -256,7 +256,7 @@ struct Paths {
 };
 
 enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
-/// What a recorded address counts from: a descriptor's buffer, nothing (a device address), or a shader record's data.
+/// The origin of a recorded address: a descriptor's buffer, none (a device address), or a shader record's data.
 enum class AccessSpace : std::uint8_t { Descriptor = 0, Device, ShaderRecord };
 
 /// An instruction whose accesses to a buffer are recorded.
@@ -270,7 +270,7 @@ struct AccessSite {
   std::uint32_t bytes = 0;
 };
 
-/// What the records of accesses (probes/record.h) name: by site number, for the shaders of a module.
+/// The sites that records of accesses (probes/record.h) name by number, for the shaders of a module.
 struct Accesses {
   std::uint16_t module = 0;  ///< its first shader
   std::vector<AccessSite> sites;

@@ -300,7 +300,7 @@ struct Paths {
 
 enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
 inline constexpr std::size_t kAccessKinds = 3;
-/// What an access's address counts from.
+/// The origin of an access's address.
 enum class AccessSpace : std::uint8_t {
   Descriptor = 0,  ///< the start of the buffer of a descriptor; less than 2^32
   Device,          ///< 0: a device address

@@ -1,4 +1,4 @@
-// What a launch's threads keep and pass while a hit or miss shader waits to run: live state and payload.
+// Live state and payload of a launch's threads: the bytes that they keep and pass while a hit or miss shader waits.
 //
 // Contract: `live_state` has means over the launch's closest-hit and miss calls. Each call has the bytes live across
 // the trace call that began its ray (capture/spirv/liveness.hpp), and those of that trace call's payload. A thread that

@@ -51,7 +51,7 @@ class PathCosts {
   [[nodiscard]] std::uint32_t place(std::size_t call) const {
     return place_[call];
   }
-  /// How the event's call ran, as a number: equal numbers are equal ways. 0: unknown.
+  /// The way in which the event's call ran (a path, or a path shared by several trace calls), as a number. 0: unknown.
   [[nodiscard]] std::uint32_t way(std::uint64_t row) const {
     return way_[row];
   }

@@ -78,7 +78,7 @@ double bound_in(const std::string& text, const std::string& item, const std::str
 
 using Found = LimitedNumber;
 
-/// What an exchange moves of a thread: its live state, with the payload if that is in registers.
+/// The live state of a thread that an exchange moves, with the payload if that is in registers.
 machine::LiveState moved_state(const Settings& complete, const NumberFacts& facts) {
   return is_payload_in_registers(complete) ? facts.live_state : facts.live_state.besides_payload();
 }

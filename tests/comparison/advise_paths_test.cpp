@@ -237,7 +237,7 @@ TEST(PathFeatures, TellWhatCountsSay) {
   EXPECT_NEAR(told_by(sample, 3), 0, 1e-3);
   EXPECT_NEAR(told_by(sample, 12), std::log(4), 1e-2);
   EXPECT_NEAR(told_by(sample, 0), std::log(4), 3e-2);
-  // What the shader tells already is not counted: SER sorts by it first.
+  // Paths that the shader alone tells apart do not count: SER sorts by shader first.
   for (PathValue& one : sample) {
     one.shader = one.way;
   }

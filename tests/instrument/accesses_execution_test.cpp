@@ -229,7 +229,7 @@ TEST_P(Accesses, AreThoseOfTheTwin) {
   for (std::uint32_t t = 0; t < kAccessThreads; ++t) {
     EXPECT_EQ(recorded.threads[t], twin(t % kAccessWidth, t / kAccessWidth, launch.far())) << "thread " << t;
   }
-  // What the shader computes is the same, but for the order of atomics and of the stores to far.
+  // The shader's results are the same, but for the order of atomics and of the stores to far.
   EXPECT_EQ(recorded.sums, plain.sums);
   for (std::size_t i = 0; i < plain.seen.size(); ++i) {
     if (i % 8 != 4 && i % 8 != 6) {

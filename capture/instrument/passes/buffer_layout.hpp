@@ -30,7 +30,7 @@ class BufferLayout {
  public:
   explicit BufferLayout(const Rewriter& rewriter);
 
-  /// What an address that a pointer holds counts from; empty: the pointer is of no buffer that is recorded.
+  /// The origin of a pointer's address; empty: the pointer is of no buffer that is recorded.
   [[nodiscard]] std::optional<AccessSpace> space_of(Id pointer) const;
   /// Whether a pointer of a descriptor's buffer is of a uniform block.
   [[nodiscard]] bool is_uniform(const PointerDefinitions& definitions, Id pointer) const;
@@ -41,7 +41,7 @@ class BufferLayout {
                                                       std::string& why) const;
 
  private:
-  /// How a matrix lies in memory: decorations of the member that holds it, or an array of it.
+  /// The layout of a matrix in memory: decorations of the member that holds it, or an array of it.
   struct Matrix {
     std::uint32_t stride = 0;
     bool row_major = false;

@@ -1,4 +1,4 @@
-// What tests may expect of the groups in which a device runs threads.
+// Groups in which a device runs threads, for tests.
 #pragma once
 
 #include "capture/apps/framework/device.hpp"
@@ -10,8 +10,8 @@ inline bool never_ends_group_operations(const apps::Device& device) {
   return device.limits().name.starts_with("NVIDIA");
 }
 
-/// Threads of a group lie in one row of the launch, and stay together until their branches differ. NVIDIA's groups are
-/// blocks of 8 by 4 threads, and may part and meet elsewhere than the shader's blocks.
+/// Whether threads of a group lie in one row of the launch, and stay together until their branches differ. NVIDIA's
+/// groups are blocks of 8 by 4 threads, and may part and meet elsewhere than the shader's blocks.
 inline bool groups_are_rows(const apps::Device& device) {
   return !device.limits().name.starts_with("NVIDIA");
 }

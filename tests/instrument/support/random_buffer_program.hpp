@@ -123,7 +123,7 @@ class RandomBufferProgram {
       type.inner = column;
       shape = add(type, "OpTypeMatrix " + name(column) + " " + number(columns));
     }
-    // How it lies is its member's: a row of its own with the same name.
+    // The layout belongs to the struct member: a row of its own with the same name.
     Type type = types_[shape];
     type.by_rows = below(2) == 0;
     type.stride = 16 + 16 * below(2);
