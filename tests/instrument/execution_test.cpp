@@ -236,18 +236,13 @@ class Program {
 /// Whether probes vote by the extension.
 class Execution : public testing::TestWithParam<bool> {
  protected:
-  void SetUp() override {
-    if (!GetParam() && test::never_ends_group_operations(device())) {
-      GTEST_SKIP() << "NVIDIA's driver: shaders with group operations in many blocks never end";
-    }
-  }
   static apps::Device& device() {
     static apps::Device device{apps::DeviceRequest{}};
     return device;
   }
 
   static Recording run(RunRequest request) {
-    request.options.ballot_extension = GetParam();
+    request.options.ballot_extension = test::votes_by_extension(device(), GetParam());
     return Program(device(), request).launch(request.opaque, request.opacity, request.gate_open);
   }
 };
@@ -462,7 +457,7 @@ TEST_P(Execution, OpaqueGeometryIsObserved) {
   const Recording plain = run({.instrumented = false, .opaque = true});
   EXPECT_EQ(run({.opaque = true}).count(RR_ANY_HIT), 0U);
   RunRequest request{.opaque = true, .opacity_table = true};
-  request.options.ballot_extension = GetParam();
+  request.options.ballot_extension = test::votes_by_extension(device(), GetParam());
   request.options.observe_all = true;
   const Recording observed = run(request);
   EXPECT_EQ(observed.seen, plain.seen);

@@ -151,6 +151,7 @@ void launch(const apps::Device& device, const Words& words, const apps::Buffer& 
 Ran run(const apps::Device& device, const Words& words, instrument::Options options) {
   options.record = false;
   options.wide_subgroups = true;
+  options.ballot_extension = test::votes_by_extension(device, options.ballot_extension);
   instrument::Result result = instrument::instrument(words, options);
   EXPECT_EQ(result.status, instrument::Status::Instrumented) << result.reason;
   const apps::Buffer counters(device, result.counters.bytes(), kStorage, apps::MemoryKind::Readback);
@@ -283,11 +284,6 @@ std::vector<Case> cases() {
 
 class InstructionCounts : public testing::TestWithParam<Case> {
  protected:
-  void SetUp() override {
-    if (!GetParam().ballot_extension && test::never_ends_group_operations(device())) {
-      GTEST_SKIP() << "NVIDIA's driver: shaders with group operations in many blocks never end";
-    }
-  }
   static apps::Device& device() {
     static apps::Device device{apps::DeviceRequest{}};
     return device;

@@ -43,7 +43,7 @@ Recorded run(const apps::Device& device, PathCase how, std::uint32_t words = kEv
   std::array<Words, kShaders> instrumented;
   instrument::Options options;
   options.record_paths = true;
-  options.ballot_extension = how.ballot_extension;
+  options.ballot_extension = test::votes_by_extension(device, how.ballot_extension);
   options.wide_subgroups = true;
   options.events_address = events.address();
   options.events_words = words;
@@ -228,11 +228,6 @@ Marks any_hit(std::uint32_t x) {
 
 class Paths : public testing::TestWithParam<PathCase> {
  protected:
-  void SetUp() override {
-    if (!GetParam().ballot_extension && test::never_ends_group_operations(device())) {
-      GTEST_SKIP() << "NVIDIA's driver: shaders with group operations in many blocks never end";
-    }
-  }
   static apps::Device& device() {
     static apps::Device device{apps::DeviceRequest{}};
     return device;

@@ -5,9 +5,11 @@
 
 namespace rayreplay::test {
 
-/// NVIDIA's driver (580 at least): such shaders never end. The capture layer uses VK_EXT_shader_subgroup_ballot there.
-inline bool never_ends_group_operations(const apps::Device& device) {
-  return device.limits().name.starts_with("NVIDIA");
+/// Whether probes vote by VK_EXT_shader_subgroup_ballot: where it is wanted, and on NVIDIA's driver (580 at least),
+/// where shaders that vote by the core's group operations in many blocks never end. The capture layer uses the
+/// extension there.
+inline bool votes_by_extension(const apps::Device& device, bool wanted) {
+  return wanted || device.limits().name.starts_with("NVIDIA");
 }
 
 /// Whether threads of a group lie in one row of the launch, and stay together until their branches differ. NVIDIA's
