@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kPoll{2};
-constexpr std::chrono::seconds kPatience{60};
 
 /// "" of a process that has ended.
 std::string contents(const fs::path& path) {
@@ -87,8 +86,8 @@ Outcome Process::wait() {
   return outcome;
 }
 
-bool Process::wait_until(const std::function<bool()>& condition) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+bool Process::wait_until(const std::function<bool()>& condition, std::chrono::seconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
   while (!ended() && std::chrono::steady_clock::now() < until) {
     if (condition()) {
       return true;

@@ -30,8 +30,8 @@ class Process {
   /// Whether it has ended, without waiting.
   [[nodiscard]] bool ended();
   [[nodiscard]] Outcome wait();
-  /// Polls until `condition` holds or the process has ended; false in the latter case, or after a minute.
-  bool wait_until(const std::function<bool()>& condition);
+  /// Polls until `condition` holds or the process has ended; false in the latter case, or when patience ends.
+  bool wait_until(const std::function<bool()>& condition, std::chrono::seconds patience = std::chrono::seconds(60));
 
  private:
   Scratch streams_;
