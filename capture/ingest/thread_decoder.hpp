@@ -83,7 +83,7 @@ class ThreadDecoder {
 
   void take(const Record& record, std::uint32_t& thread_path);
   void begin(const Record& record);
-  void end_ray(const Record& record, trace::EventKind kind, std::uint32_t executed);
+  void end_ray(const Record& record, trace::EventKind kind, std::uint32_t ray);
   void report(const Record& record);
   void reorder(const Record& record);
   /// An entry of a shader: of the event made last, of the thread (kStart) or of no event (kNoEvent).

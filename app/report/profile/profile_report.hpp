@@ -57,6 +57,6 @@ struct ProfileDetails {
 
 /// Marks that identify such a folder.
 [[nodiscard]] output::FolderKind profile_folder();
-void write_profile_report(const std::filesystem::path& folder, bool force, const ProfileContext& context);
+void write_profile_report(const std::filesystem::path& path, bool force, const ProfileContext& context);
 
 }  // namespace rayreplay::report
