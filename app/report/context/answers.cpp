@@ -1,8 +1,10 @@
 #include "app/report/context/answers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string_view>
 #include <variant>
@@ -78,6 +80,36 @@ std::string packing_answer(const Table& packings) {
                                  shown(packings, identity, "efficiency"), shown(packings, *best, "change"), end));
 }
 
+namespace {
+
+/// A class of misses in the words of an answer, and what would avoid it.
+struct MissWords {
+  std::string_view key, words, remedy;
+};
+constexpr std::array<MissWords, 5> kMissWords = {
+    {{"cold", "first accesses to a line", "only fewer or more compact data avoid them"},
+     {"stored_only", "accesses to lines that only stores touched", "a cache that keeps what is stored avoids them"},
+     {"new_sectors", "first accesses to a sector of a known line", "larger sectors or prefetching avoid them"},
+     {"capacity", "capacity misses", "a larger cache avoids them"},
+     {"conflict", "conflict misses", "more ways avoid them"}}};
+
+/// "52.0 % are capacity misses: a larger cache avoids them; 48.0 % …", the largest class first.
+std::string miss_text(const Table& levels, const Row& row, double misses) {
+  std::array<MissWords, 5> classes = kMissWords;
+  std::ranges::stable_sort(classes, std::greater(), [&](const MissWords& one) { return number(levels, row, one.key); });
+  std::string text;
+  for (const MissWords& one : classes) {
+    const double part = number(levels, row, one.key);
+    if (part > 0) {
+      text += fmt::format("; {} {} {} ({})", percent(part / misses), text.empty() ? "of the misses are" : "are",
+                          one.words, one.remedy);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string cache_answer(const Table& levels) {
   std::string answer;
   for (const Row& row : levels.rows) {
@@ -88,12 +120,7 @@ std::string cache_answer(const Table& levels) {
                                        percent(number(levels, row, "hit_rate")));
     const double misses = number(levels, row, "misses");
     if (misses > 0 && is_known(levels, row, "capacity")) {
-      const auto share = [&](std::string_view key) { return percent(number(levels, row, key) / misses); };
-      const double ways = number(levels, row, "conflict") - number(levels, row, "conflict_sectors");
-      sentence += fmt::format(
-          "; of the misses, a larger one can avoid {} (capacity), more ways at most {} (conflict); {} are first "
-          "accesses, {} missing sectors",
-          share("capacity"), percent(ways / misses), share("cold"), share("conflict_sectors"));
+      sentence += miss_text(levels, row, misses);
     }
     answer += answer_line(sentence);
   }
