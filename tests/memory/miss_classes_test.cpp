@@ -220,6 +220,40 @@ TEST(MissClasses, SumsGiveTheMissesOfTheFullyAssociativeCache) {
   }
 }
 
+// A sample of all lines: the same classes where stores take lines; else some conflicts appear as capacity misses.
+TEST(MissClasses, OfASampleAreThoseOfEstimatedDistances) {
+  const Shape shape{.sms = 3, .lines = 150};
+  const std::vector<TransactionBlock> blocks = {random_block(9000, shape, 7)};
+  for (const std::uint32_t ways : {2U, 0U}) {
+    for (const std::string& stores : kStores) {
+      AnalysisOptions options = options_of(shape);
+      options.l1_model = options.l2_model = "lru:" + stores;
+      options.l1 = options.l2 = geometry(24, ways, 32);
+      SCOPED_TRACE(options.l1_model + " " + to_string(options.l1));
+      const AnalysisResult exact = run(options, blocks).result;
+      options.reuse_engine = "sampled:rate=1,parts=0";
+      const AnalysisResult whole = run(options, blocks).result;
+      options.reuse_engine = "sampled:rate=0.5,parts=0";
+      const AnalysisResult half = run(options, blocks).result;
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        const LevelSums expected = all_of(exact, level);
+        const LevelSums found = all_of(whole, level);
+        expect_sum(found);
+        if (stores.ends_with("true")) {
+          expect_equal(found, expected);
+        }
+        EXPECT_EQ(found.cold, expected.cold);
+        EXPECT_EQ(found.stored_only, expected.stored_only);
+        EXPECT_EQ(found.new_sectors, expected.new_sectors);
+        EXPECT_LE(found.conflict, expected.conflict);
+        const LevelSums part = all_of(half, level);
+        EXPECT_GT(part.cold, 0U);
+        EXPECT_LT(part.cold + part.stored_only + part.new_sectors + part.capacity + part.conflict, misses_of(part));
+      }
+    }
+  }
+}
+
 // Random streams of every shape against simulations of the three caches.
 TEST(MissClasses, AreThoseOfTheSlowTwin) {
   for (std::uint64_t round = 0; round < 60; ++round) {

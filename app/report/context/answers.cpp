@@ -82,27 +82,27 @@ std::string packing_answer(const Table& packings) {
 
 namespace {
 
-/// A class of misses in the words of an answer, and what would avoid it.
+/// What can avoid a class of misses, and the class in the words of an answer.
 struct MissWords {
-  std::string_view key, words, remedy;
+  std::string_view key, remedy, name;
 };
-constexpr std::array<MissWords, 5> kMissWords = {
-    {{"cold", "first accesses to a line", "only fewer or more compact data avoid them"},
-     {"stored_only", "accesses to lines that only stores touched", "a cache that keeps what is stored avoids them"},
-     {"new_sectors", "first accesses to a sector of a known line", "larger sectors or prefetching avoid them"},
-     {"capacity", "capacity misses", "a larger cache avoids them"},
-     {"conflict", "conflict misses", "more ways avoid them"}}};
+constexpr std::array<MissWords, 5> kMissWords = {{{"cold", "only fewer or more compact data", "first accesses"},
+                                                  {"stored_only", "a cache that keeps what is stored", "stored only"},
+                                                  {"new_sectors", "larger sectors or prefetching", "new sectors"},
+                                                  {"capacity", "a larger cache", "capacity"},
+                                                  {"conflict", "more ways", "conflict"}}};
+constexpr double kShownShare = 0.0005;  ///< smaller shares would read 0.0 %
 
-/// "52.0 % are capacity misses: a larger cache avoids them; 48.0 % …", the largest class first.
+/// "; of the misses, a larger cache can avoid 60.0 % (capacity), more ways 40.0 % (conflict)": the largest first.
 std::string miss_text(const Table& levels, const Row& row, double misses) {
   std::array<MissWords, 5> classes = kMissWords;
   std::ranges::stable_sort(classes, std::greater(), [&](const MissWords& one) { return number(levels, row, one.key); });
   std::string text;
   for (const MissWords& one : classes) {
-    const double part = number(levels, row, one.key);
-    if (part > 0) {
-      text += fmt::format("; {} {} {} ({})", percent(part / misses), text.empty() ? "of the misses are" : "are",
-                          one.words, one.remedy);
+    const double share = number(levels, row, one.key) / misses;
+    if (share >= kShownShare) {
+      text += fmt::format("{}{}{} {} ({})", text.empty() ? "; of the misses, " : ", ", one.remedy,
+                          text.empty() ? " can avoid" : "", percent(share), one.name);
     }
   }
   return text;

@@ -63,12 +63,12 @@ TEST(Answers, SplitTheMissesOfEachLevel) {
       {std::string("L1"), std::string("node"), accesses, 0.9, misses / 2, 10.0, 0.0, 0.0, 80.0, 10.0},
       {std::string("L1"), std::string("all"), accesses, 0.8, misses, 20.0, 18.0, 12.0, 150.0, 0.0},
       {std::string("L2"), std::string("all"), misses, 0.5, misses / 2, Cell(), Cell(), Cell(), Cell(), Cell()}};
-  EXPECT_EQ(cache_answer(levels),
-            "answer   L1: 80.0 % of the accesses hit; 75.0 % of the misses are capacity misses (a larger cache avoids "
-            "them); 10.0 % are first accesses to a line (only fewer or more compact data avoid them); 9.0 % are "
-            "accesses to lines that only stores touched (a cache that keeps what is stored avoids them); 6.0 % are "
-            "first accesses to a sector of a known line (larger sectors or prefetching avoid them)\n"
-            "answer   L2: 50.0 % of the accesses hit\n");
+  EXPECT_EQ(
+      cache_answer(levels),
+      "answer   L1: 80.0 % of the accesses hit; of the misses, a larger cache can avoid 75.0 % (capacity), only "
+      "fewer or more compact data 10.0 % (first accesses), a cache that keeps what is stored 9.0 % (stored only), "
+      "larger sectors or prefetching 6.0 % (new sectors)\n"
+      "answer   L2: 50.0 % of the accesses hit\n");
 }
 
 TEST(Answers, NameTheMostFrequentCauseOfTests) {
