@@ -34,8 +34,8 @@
 // number of threads. `take` and `finish` call `take_elements`. Memory: the caches, the reuse stacks, the classes of
 // misses, 48 bytes an element (in pages of 4096 that are touched) and 72 a pixel if wanted, 30 MiB of buffers and, for
 // those sums, 8 bytes for each request of 2^18 transactions (with a device 2 GiB, and 2^21 transactions); 7 KiB an SM,
-// 224 bytes an SM and window; with histograms by kind or window 43 KiB for each kind of an SM, and for each window. Sums
-// of traffic (`filled`, `written`) always come from the level's own model.
+// 224 bytes an SM and window; with histograms by kind or window 43 KiB for each kind of an SM, and for each window.
+// Sums of traffic (`filled`, `written`) always come from the level's own model.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
 // requests), more than kMaxPixels pixels, windows beyond 2^24 / `sms`, or histograms of more than kMaxHistogramWindows
