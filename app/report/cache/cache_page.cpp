@@ -38,9 +38,9 @@ constexpr std::size_t kCurvePoints = 200;
 // The table's columns, in two parts.
 constexpr std::array<std::string_view, 6> kRateKeys = {"level", "kind",     "accesses",
                                                        "share", "hit_rate", "sector_hit_rate"};
-constexpr std::array<std::string_view, 12> kMissKeys = {
-    "level",    "kind",          "misses",          "cold",         "stored_only",  "new_sectors", "capacity",
-    "conflict", "sector_misses", "delivered_bytes", "filled_bytes", "written_bytes"};
+constexpr std::array<std::string_view, 11> kMissKeys = {"level",           "kind",         "misses",       "cold",
+                                                        "stored_only",     "new_sectors",  "capacity",     "conflict",
+                                                        "delivered_bytes", "filled_bytes", "written_bytes"};
 
 PlotSeries line_of(const std::string& name, std::size_t color) {
   return {.name = name, .color = color, .dots = false};
