@@ -83,11 +83,12 @@ inline void expect_equal(const LevelSums& a, const LevelSums& b) {
   EXPECT_EQ(a.stores, b.stores);
   EXPECT_EQ(a.sectors, b.sectors);
   EXPECT_EQ(a.cold, b.cold);
+  EXPECT_EQ(a.stored_only, b.stored_only);
+  EXPECT_EQ(a.new_sectors, b.new_sectors);
   EXPECT_EQ(a.capacity, b.capacity);
   EXPECT_EQ(a.conflict, b.conflict);
   EXPECT_EQ(a.beyond, b.beyond);
   EXPECT_EQ(a.sector_misses, b.sector_misses);
-  EXPECT_EQ(a.conflict_sectors, b.conflict_sectors);
   EXPECT_EQ(a.load_sectors, b.load_sectors);
   EXPECT_EQ(a.filled, b.filled);
   EXPECT_EQ(a.written, b.written);

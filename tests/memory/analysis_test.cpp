@@ -177,7 +177,7 @@ TEST(Analysis, WithoutDistancesLeavesTheSplitOut) {
   EXPECT_NE(with.result.reuse_engine, "");
   const LevelSums& node = without.result.total.levels[kL1][0];
   EXPECT_GT(node.accesses, 0U);
-  EXPECT_EQ(node.cold + node.capacity + node.conflict + node.beyond, 0U);
+  EXPECT_EQ(node.cold + node.stored_only + node.new_sectors + node.capacity + node.conflict + node.beyond, 0U);
   options.l1_model = "sdcm";
   EXPECT_EQ(run(options, blocks).result.levels[kL1].histogram, with.result.levels[kL1].histogram);
 }

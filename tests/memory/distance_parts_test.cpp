@@ -87,9 +87,10 @@ void expect_evictions_are_misses(const AnalysisResult& result) {
     for (std::size_t kind = 0; kind < kDataKinds; ++kind) {
       const LevelSums& sums = result.total.levels[level][kind];
       EXPECT_EQ(std::accumulate(matrix[kind].begin(), matrix[kind].end(), std::uint64_t{0}) * kOne,
-                sums.capacity + sums.conflict)
+                sums.stored_only + sums.new_sectors + sums.capacity + sums.conflict)
           << level << " " << kDataKindNames[kind];
       EXPECT_EQ(matrix[kind][kSectorsMissing], sums.sector_misses);
+      EXPECT_EQ(matrix[kind][kNeverKept] * kOne, sums.stored_only);
     }
   }
 }

@@ -17,6 +17,7 @@
 
 #include "sim/memory/caches/stack_distance.hpp"
 #include "sim/memory/results/analysis.hpp"
+#include "sim/memory/results/miss_classes.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
 #include "tests/memory/slow_cache.hpp"
 
@@ -56,6 +57,15 @@ struct SlowUnit {
       }
     }
     cache = std::make_unique<SlowCache>(of, policy);
+    if (table) {
+      policy.allocate = true;
+    }
+    policy.replacement = Replacement::Lru;
+    CacheGeometry one_set = of;
+    one_set.ways = 0;
+    ideal = std::make_unique<SlowCache>(one_set, policy);
+    one_set.bytes = std::uint64_t{of.line_bytes} << 30U;
+    infinite = std::make_unique<SlowCache>(one_set, policy);
   }
 
   struct Outcome {
@@ -70,6 +80,7 @@ struct SlowUnit {
     const std::uint32_t exact = cache->access(access, 0, outcome.down);
     outcome.hit = table ? table->hit(distance) : exact == kOne ? kOne : 0;
     outcome.distance = distance;
+    const MissClass cause = cause_of(access);
     histogram.add(distance, 1);
     by_kind[kind].add(distance, 1);
     explain(access.line, kind, exact);
@@ -95,17 +106,32 @@ struct SlowUnit {
       }
       sum->sector_misses += !table && exact == kSectorMiss ? 1U : 0U;
       const std::uint64_t missed = kOne - outcome.hit;
-      if (distance == kInfinite) {
-        sum->cold += missed;
-      } else if (distance >= geometry.bytes / geometry.line_bytes) {
-        sum->capacity += missed;
-        sum->beyond += outcome.hit;
-      } else {
-        sum->conflict += missed;
-        sum->conflict_sectors += !table && exact == kSectorMiss ? 1U : 0U;
-      }
+      sum->cold += cause == MissClass::Cold ? missed : 0;
+      sum->stored_only += cause == MissClass::StoredOnly ? missed : 0;
+      sum->new_sectors += cause == MissClass::NewSectors ? missed : 0;
+      sum->capacity += cause == MissClass::Capacity ? missed : 0;
+      sum->beyond += cause == MissClass::Capacity ? outcome.hit : 0;
+      sum->conflict += cause == MissClass::Conflict ? missed : 0;
     }
     return outcome;
+  }
+
+  /// From an infinite cache and a fully associative one that get the same accesses
+  /// (sim/memory/results/miss_classes.hpp).
+  MissClass cause_of(LineAccess access) {
+    if (table) {
+      access.sectors = 1;  // whole lines
+    }
+    std::vector<DownAccess> ignored;
+    const std::uint32_t in_infinite = infinite->access(access, 0, ignored);
+    const std::uint32_t in_ideal = ideal->access(access, 0, ignored);
+    if (!touched.contains(access.line)) {
+      return MissClass::Cold;
+    }
+    if (in_infinite != kOne) {
+      return in_infinite == kSectorMiss ? MissClass::NewSectors : MissClass::StoredOnly;
+    }
+    return in_ideal == kOne ? MissClass::Conflict : MissClass::Capacity;
   }
 
   /// The reason of a miss: the kind that evicted the line, if any.
@@ -128,7 +154,7 @@ struct SlowUnit {
   EvictionMatrix evictions{};
   CacheGeometry geometry;
   std::optional<StackDistanceTable> table;
-  std::unique_ptr<SlowCache> cache;
+  std::unique_ptr<SlowCache> cache, ideal, infinite;
   SlowStack stack;
   ReuseHistogram histogram;
   CacheCounts counts;  ///< of a model that only knows probabilities

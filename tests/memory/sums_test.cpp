@@ -27,7 +27,8 @@ WindowSums one_access(std::uint64_t i) {
   sums.conflict = bits >> 49U & 7U;
   sums.beyond = bits >> 52U & 7U;
   sums.sector_misses = bits >> 55U & 1U;
-  sums.conflict_sectors = bits >> 57U & 1U;
+  sums.stored_only = bits >> 57U & 7U;
+  sums.new_sectors = bits >> 60U & 7U;
   sums.load_sectors = bits >> 20U & 7U;
   sums.filled = bits >> 10U & 0xFFFFU;
   sums.written = bits >> 30U & 15U;

@@ -22,22 +22,25 @@ constexpr const char* kShare = "1";
 
 /// Columns of the groups `kinds` and `sms`.
 void add_levels(std::vector<CacheDataset>& list, const char* group) {
-  list.insert(list.end(),
-              {{group, "window", kNumber, "time window"},
-               {group, "level", kNumber, "0: L1, 1: L2 (attribute level_names)"},
-               {group, "accesses", kAccesses, "look-ups of the level"},
-               {group, "hits", kAccessHits, "accesses that found their line and all sectors that they touch"},
-               {group, "stores", kAccesses, "accesses that store"},
-               {group, "sectors", kSectors, "sectors that accesses touched"},
-               {group, "cold", kAccessHits,
-                "misses of lines never touched before; of those sampled (attribute reuse_weight), 0 without distances"},
-               {group, "capacity", kAccessHits, "misses of a reuse distance of at least the cache's lines"},
-               {group, "conflict", kAccessHits, "all other misses"},
-               {group, "beyond", kAccessHits, "hits of a reuse distance of at least the cache's lines"},
-               {group, "sector_misses", kAccesses, "misses that found the line but not all sectors"},
-               {group, "load_sectors", kSectors, "sectors that loads touched"},
-               {group, "filled", "sectors * fill_unit", "sectors that the level fetched from below"},
-               {group, "written", kSectors, "sectors that the level wrote to below"}});
+  list.insert(
+      list.end(),
+      {{group, "window", kNumber, "time window"},
+       {group, "level", kNumber, "0: L1, 1: L2 (attribute level_names)"},
+       {group, "accesses", kAccesses, "look-ups of the level"},
+       {group, "hits", kAccessHits, "accesses that found their line and all sectors that they touch"},
+       {group, "stores", kAccesses, "accesses that store"},
+       {group, "sectors", kSectors, "sectors that accesses touched"},
+       {group, "cold", kAccessHits,
+        "misses of lines never touched before; of those sampled (attribute reuse_weight), 0 without distances"},
+       {group, "stored_only", kAccessHits, "misses of lines that only stores touched, which this cache does not keep"},
+       {group, "new_sectors", kAccessHits, "misses of sectors that no access before brought into this cache"},
+       {group, "capacity", kAccessHits, "other misses that a fully associative LRU cache of the same size has too"},
+       {group, "conflict", kAccessHits, "misses where a fully associative LRU cache of the same size hits"},
+       {group, "beyond", kAccessHits, "hits where a fully associative LRU cache of the same size misses"},
+       {group, "sector_misses", kAccesses, "misses that found the line but not all sectors"},
+       {group, "load_sectors", kSectors, "sectors that loads touched"},
+       {group, "filled", "sectors * fill_unit", "sectors that the level fetched from below"},
+       {group, "written", kSectors, "sectors that the level wrote to below"}});
 }
 
 /// The columns of sums over requests.

@@ -31,7 +31,7 @@ using memory::LevelSums;
 using memory::RequestSums;
 using trace::hdf5::Handle;
 
-constexpr const char* kSchema = "rayreplay.cache-elements/1";
+constexpr const char* kSchema = "rayreplay.cache-elements/2";
 constexpr hsize_t kRowsAtOnce = 65536;
 
 void write_number64(hid_t object, const char* name, std::uint64_t value) {
@@ -127,6 +127,8 @@ void write_levels(hid_t root, const char* name, const char* which, const std::ve
                                       {"stores", &LevelSums::stores},
                                       {"sectors", &LevelSums::sectors},
                                       {"cold", &LevelSums::cold},
+                                      {"stored_only", &LevelSums::stored_only},
+                                      {"new_sectors", &LevelSums::new_sectors},
                                       {"capacity", &LevelSums::capacity},
                                       {"conflict", &LevelSums::conflict},
                                       {"beyond", &LevelSums::beyond},

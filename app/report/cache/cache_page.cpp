@@ -38,9 +38,9 @@ constexpr std::size_t kCurvePoints = 200;
 // The table's columns, in two parts.
 constexpr std::array<std::string_view, 6> kRateKeys = {"level", "kind",     "accesses",
                                                        "share", "hit_rate", "sector_hit_rate"};
-constexpr std::array<std::string_view, 10> kMissKeys = {
-    "level",    "kind",          "misses",          "cold",         "capacity",
-    "conflict", "sector_misses", "delivered_bytes", "filled_bytes", "written_bytes"};
+constexpr std::array<std::string_view, 11> kMissKeys = {"level",           "kind",         "misses",       "cold",
+                                                        "stored_only",     "new_sectors",  "capacity",     "conflict",
+                                                        "delivered_bytes", "filled_bytes", "written_bytes"};
 
 PlotSeries line_of(const std::string& name, std::size_t color) {
   return {.name = name, .color = color, .dots = false};
@@ -171,7 +171,9 @@ BarPlot kinds_chart(const CacheResult& result) {
                 .series = {{"hits", 1},
                            {"conflict misses", 7},
                            {"capacity misses", 2},
-                           {"cold misses", 0},
+                           {"misses of new sectors", 4},
+                           {"misses of lines only stored to", 3},
+                           {"first accesses", 0},
                            {"misses, not split", 5}},
                 .stacked = true};
   for (std::size_t level = 0; level < memory::kLevels; ++level) {
@@ -189,7 +191,8 @@ BarPlot kinds_chart(const CacheResult& result) {
       const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
       const std::optional<MissSplit> split = split_of(result, level, sums);
       const MissSplit known = split.value_or(MissSplit{});
-      const std::array parts = {from_fixed(sums.hits), known.conflict, known.capacity, known.cold, split ? 0 : misses};
+      const std::array parts = {from_fixed(sums.hits), known.conflict, known.capacity,      known.new_sectors,
+                                known.stored_only,     known.cold,     split ? 0.0 : misses};
       for (std::size_t i = 0; i < parts.size(); ++i) {
         chart.series[i].values.push_back(100 * parts[i] / all);
       }

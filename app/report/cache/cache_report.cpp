@@ -29,7 +29,7 @@ namespace {
 using experiment::CacheResult;
 using nlohmann::ordered_json;
 
-constexpr const char* kSchema = "rayreplay.cache/2";
+constexpr const char* kSchema = "rayreplay.cache/3";
 constexpr std::size_t kCurvePoints = 256;
 constexpr const char* kScheduleFile = "scheduler.file";
 constexpr const char* kHistogramsFile = "histograms.csv";
@@ -286,10 +286,9 @@ std::string cache_text(const CacheContext& context) {
     text += "\nhit rates by the elements' place (over requests)\n" + output::to_text(group_table(context.groups));
   }
   if (result.options.evictions) {
-    text +=
-        fmt::format("\nmisses that are no first accesses, by the kind of data whose access evicted the line{}\n{}",
-                    is_sampled(result) ? " (counted; cold, capacity and conflict above are estimates of a sample)" : "",
-                    output::to_text(eviction_table(result)));
+    text += fmt::format("\nmisses that are no first accesses, by the kind of data whose access evicted the line{}\n{}",
+                        is_sampled(result) ? " (counted; the causes of misses above are estimates of a sample)" : "",
+                        output::to_text(eviction_table(result)));
   }
   return text;
 }

@@ -44,16 +44,22 @@ std::optional<MissSplit> split_of(const CacheResult& result, std::size_t level, 
   if (result.analysis.levels[level].histogram.accesses() == 0) {
     return std::nullopt;
   }
-  MissSplit split{from_fixed(sums.cold), from_fixed(sums.capacity), from_fixed(sums.conflict),
-                  static_cast<double>(sums.conflict_sectors)};
+  MissSplit split{from_fixed(sums.cold), from_fixed(sums.stored_only), from_fixed(sums.new_sectors),
+                  from_fixed(sums.capacity), from_fixed(sums.conflict)};
   if (result.analysis.reuse_weight != 1) {
     const double misses = static_cast<double>(sums.accesses) - from_fixed(sums.hits);
-    const double sampled = split.cold + split.capacity + split.conflict;
+    const std::array parts = {&split.cold, &split.stored_only, &split.new_sectors, &split.capacity, &split.conflict};
+    double sampled = 0;
+    for (const double* part : parts) {
+      sampled += *part;
+    }
     if (sampled == 0 && misses > 0) {
       return std::nullopt;
     }
     const double scale = sampled == 0 ? 0 : misses / sampled;
-    split = {split.cold * scale, split.capacity * scale, split.conflict * scale, split.conflict_sectors * scale};
+    for (double* part : parts) {
+      *part *= scale;
+    }
   }
   return split;
 }
@@ -80,11 +86,12 @@ output::Table cache_rows(const CacheResult& result) {
                    {"sector_hit_rate", "by sector", Show::Percent, 2},
                    {"misses", "misses", Show::Plain, 0},
                    {"cold", "cold", Show::Plain, 0},
+                   {"stored_only", "stored only", Show::Plain, 0},
+                   {"new_sectors", "new sectors", Show::Plain, 0},
                    {"capacity", "capacity", Show::Plain, 0},
                    {"conflict", "conflict", Show::Plain, 0},
-                   {"conflict_sectors", "", Show::Plain, 0, true},
                    {"beyond", "beyond", Show::Plain, 0, true},
-                   {"sector_misses", "sector misses"},
+                   {"sector_misses", "sector misses", Show::Plain, 0, true},
                    {"stores", "stores", Show::Plain, 0, true},
                    {"delivered_bytes", "delivered (B)", Show::Plain, 0, true},
                    {"filled_bytes", "from below (B)"},
@@ -110,9 +117,10 @@ output::Table cache_rows(const CacheResult& result) {
           known(sums.load_sectors > 0, sector_hit_rate(sums)),
           count(misses),
           split ? count(split->cold) : Cell{},
+          split ? count(split->stored_only) : Cell{},
+          split ? count(split->new_sectors) : Cell{},
           split ? count(split->capacity) : Cell{},
           split ? count(split->conflict) : Cell{},
-          split ? count(split->conflict_sectors) : Cell{},
           split ? count(from_fixed(sums.beyond) * result.analysis.reuse_weight) : Cell{},
           sums.sector_misses,
           sums.stores,

@@ -26,8 +26,7 @@ inline constexpr std::array<const char*, memory::kLevels> kLevelNames = {"L1", "
 [[nodiscard]] double sector_hit_rate(const memory::LevelSums& sums);
 /// Misses by class, as counts. For a sampling engine: the sampled shares, applied to all misses.
 struct MissSplit {
-  double cold = 0, capacity = 0, conflict = 0;
-  double conflict_sectors = 0;  ///< part of conflict: the line was there, a sector of it was not
+  double cold = 0, stored_only = 0, new_sectors = 0, capacity = 0, conflict = 0;
 };
 /// Empty without reuse distances, or without a sampled miss.
 [[nodiscard]] std::optional<MissSplit> split_of(const experiment::CacheResult& result, std::size_t level,

@@ -1,8 +1,10 @@
 #include "app/report/context/answers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string_view>
 #include <variant>
@@ -78,6 +80,36 @@ std::string packing_answer(const Table& packings) {
                                  shown(packings, identity, "efficiency"), shown(packings, *best, "change"), end));
 }
 
+namespace {
+
+/// What can avoid a class of misses, and the class in the words of an answer.
+struct MissWords {
+  std::string_view key, remedy, name;
+};
+constexpr std::array<MissWords, 5> kMissWords = {{{"cold", "only fewer or more compact data", "first accesses"},
+                                                  {"stored_only", "a cache that keeps what is stored", "stored only"},
+                                                  {"new_sectors", "larger sectors or prefetching", "new sectors"},
+                                                  {"capacity", "a larger cache", "capacity"},
+                                                  {"conflict", "more ways", "conflict"}}};
+constexpr double kShownShare = 0.0005;  ///< smaller shares would read 0.0 %
+
+/// "; of the misses, a larger cache can avoid 60.0 % (capacity), more ways 40.0 % (conflict)": the largest first.
+std::string miss_text(const Table& levels, const Row& row, double misses) {
+  std::array<MissWords, 5> classes = kMissWords;
+  std::ranges::stable_sort(classes, std::greater(), [&](const MissWords& one) { return number(levels, row, one.key); });
+  std::string text;
+  for (const MissWords& one : classes) {
+    const double share = number(levels, row, one.key) / misses;
+    if (share >= kShownShare) {
+      text += fmt::format("{}{}{} {} ({})", text.empty() ? "; of the misses, " : ", ", one.remedy,
+                          text.empty() ? " can avoid" : "", percent(share), one.name);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string cache_answer(const Table& levels) {
   std::string answer;
   for (const Row& row : levels.rows) {
@@ -88,12 +120,7 @@ std::string cache_answer(const Table& levels) {
                                        percent(number(levels, row, "hit_rate")));
     const double misses = number(levels, row, "misses");
     if (misses > 0 && is_known(levels, row, "capacity")) {
-      const auto share = [&](std::string_view key) { return percent(number(levels, row, key) / misses); };
-      const double ways = number(levels, row, "conflict") - number(levels, row, "conflict_sectors");
-      sentence += fmt::format(
-          "; of the misses, a larger one can avoid {} (capacity), more ways at most {} (conflict); {} are first "
-          "accesses, {} missing sectors",
-          share("capacity"), percent(ways / misses), share("cold"), share("conflict_sectors"));
+      sentence += miss_text(levels, row, misses);
     }
     answer += answer_line(sentence);
   }

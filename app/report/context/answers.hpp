@@ -15,7 +15,7 @@ namespace rayreplay::report {
 /// Of `whatif_table` with the bound: the packing with the highest SIMT efficiency.
 [[nodiscard]] std::string packing_answer(const output::Table& packings);
 
-/// Of `cache_rows`: a line for each level, with the share of the misses that a larger cache can avoid.
+/// Of `cache_rows`: a line for each level: what can avoid which share of the misses, the largest first.
 [[nodiscard]] std::string cache_answer(const output::Table& levels);
 
 /// Of `kind_table`: the share of necessary tests, and the most frequent cause of the others.

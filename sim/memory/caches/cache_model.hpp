@@ -135,6 +135,11 @@ class CacheModel {
   [[nodiscard]] virtual bool exact() const {
     return true;
   }
+  /// True if a store that finds no line takes one, and a store makes its sectors valid. False: sectors come by loads
+  /// alone, and a store changes no line that is not there.
+  [[nodiscard]] virtual bool keeps_stores() const {
+    return true;
+  }
 };
 
 using CacheModels = Registry<CacheModel>;

@@ -50,6 +50,9 @@ class SetAssociativeModel final : public CacheModel {
   [[nodiscard]] std::unique_ptr<Cache> make(const CacheGeometry& geometry) const override {
     return make_set_associative(geometry, policy_);
   }
+  [[nodiscard]] bool keeps_stores() const override {
+    return policy_.allocate;
+  }
 
  private:
   CachePolicy policy_;

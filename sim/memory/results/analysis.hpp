@@ -9,7 +9,7 @@
 // the L2 gets every transaction. An L2 access is one L2 line with the sectors that hold requested bytes. A transaction
 // may cause none or several, ordered by L1 request, then by line; they count for the transaction's kind and SM, and so
 // do writebacks that it causes. Each level's model gives hit probabilities. `distances` (on by default) adds histograms
-// and the split of misses, by an engine of sim/memory/reuse.
+// and the split of misses (miss_classes.hpp), by an engine of sim/memory/reuse.
 //
 // DRAM traffic is the last level's requests. Exact L2: the sectors that it fetches and writes. L2 with probabilities: Σ
 // (1 − p) · bytes of the sectors touched by loads, rounded to the nearest byte for each window, plus all stored
@@ -31,11 +31,11 @@
 // accesses (evictions.hpp).
 //
 // Parallel over SMs, and the L2 in parallel with the L1s of the next transactions; the result is the same for any
-// number of threads. `take` and `finish` call `take_elements`. Memory: the caches, the reuse stacks, 48 bytes an
-// element (in pages of 4096 that are touched) and 72 a pixel if wanted, 30 MiB of buffers and, for those sums, 8 bytes
-// for each request of 2^18 transactions (with a device 2 GiB, and 2^21 transactions); 4 KiB an SM, 192 bytes an SM and
-// window; with histograms by kind or window 43 KiB for each kind of an SM, and for each window. Sums of traffic
-// (`filled`, `written`) always come from the level's own model.
+// number of threads. `take` and `finish` call `take_elements`. Memory: the caches, the reuse stacks, the classes of
+// misses, 48 bytes an element (in pages of 4096 that are touched) and 72 a pixel if wanted, 30 MiB of buffers and, for
+// those sums, 8 bytes for each request of 2^18 transactions (with a device 2 GiB, and 2^21 transactions); 7 KiB an SM,
+// 224 bytes an SM and window; with histograms by kind or window 43 KiB for each kind of an SM, and for each window.
+// Sums of traffic (`filled`, `written`) always come from the level's own model.
 //
 // Errors: Resource for streams whose sums would not be exact (more than `most_accesses` requests, or L2 accesses of
 // requests), more than kMaxPixels pixels, windows beyond 2^24 / `sms`, or histograms of more than kMaxHistogramWindows

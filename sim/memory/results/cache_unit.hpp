@@ -1,11 +1,12 @@
 // One cache of the hierarchy with all its outputs.
 //
 // Contract: takes accesses in order, in pieces of any size. `access` computes hits (caches/cache_model.hpp), reuse
-// distances in the cache's own stream of lines if the level has them (from its own stack, or given), and requests to
-// the next level. An exact cache of the same geometry (`filter`) makes these if the model itself cannot. Traffic sums
-// come from the model (sums.hpp): for an exact one its requests, else `filled` and stored sectors. With
-// `LevelModels::evictions` it keeps a log of evictions (evictions.hpp), to which `log_evictions` adds the last call's
-// accesses. Memory: the cache, the stack, the log, the buffers of the largest call.
+// distances in the cache's own stream of lines if the level has them (from its own stack, or given), with them the
+// causes of misses (miss_classes.hpp), and requests to the next level. An exact cache of the same geometry (`filter`)
+// makes these if the model itself cannot. Traffic sums come from the model (sums.hpp): for an exact one its requests,
+// else `filled` and stored sectors. With `LevelModels::evictions` it keeps a log of evictions (evictions.hpp), to which
+// `log_evictions` adds the last call's accesses. Memory: the cache, the stack, the classes, the log, the buffers of the
+// largest call.
 #pragma once
 
 #include <memory>
@@ -17,6 +18,7 @@
 #include "sim/memory/caches/cache_model.hpp"
 #include "sim/memory/caches/sector_count.hpp"
 #include "sim/memory/results/evictions.hpp"
+#include "sim/memory/results/miss_classes.hpp"
 #include "sim/memory/results/sums.hpp"
 #include "sim/memory/results/tally.hpp"
 #include "sim/memory/reuse/histogram.hpp"
@@ -55,9 +57,10 @@ class CacheUnit {
       : cache_(models.model->make(models.geometry)),
         filter_(models.filter == nullptr ? nullptr : models.filter->make(models.geometry)),
         stack_(models.engine == nullptr || models.given ? nullptr : models.engine->make()),
-        has_distances_(models.engine != nullptr),
-        lines_limit_(models.geometry.lines()),
         exact_(models.model->exact()) {
+    if (models.engine != nullptr) {
+      classes_.emplace(*models.model, models.geometry, !models.engine->exact());
+    }
     if (models.evictions) {
       log_.emplace();
       evicted_ = std::make_unique<std::vector<Eviction>>();
@@ -86,6 +89,10 @@ class CacheUnit {
       distances_ = own_distances_;
     }
     cache_->access(accesses, distances_, hit_, exact_ ? &down_ : nullptr);
+    if (classes_) {
+      class_.resize(accesses.size());
+      classes_->classify(accesses, distances_, hit_, class_);
+    }
     if (filter_ != nullptr) {
       filter_hit_.resize(accesses.size());
       filter_->access(accesses, {}, filter_hit_, &down_);
@@ -107,7 +114,7 @@ class CacheUnit {
   }
   /// Access i in the form of the tally.
   [[nodiscard]] Tally::Access access(std::size_t i) const {
-    return {.miss = has_distances_ ? miss_class(i) : MissClass::Unknown,
+    return {.miss = classes_ ? class_[i] : MissClass::Unknown,
             .store = accesses_[i].store,
             .hit = hit(i),
             .sectors = sector_count(accesses_[i].sectors),
@@ -121,7 +128,7 @@ class CacheUnit {
   }
   /// Reuse distances of the accesses; empty for a level without them.
   [[nodiscard]] std::span<const std::uint32_t> distances() const {
-    return has_distances_ ? distances_ : std::span<const std::uint32_t>();
+    return classes_ ? distances_ : std::span<const std::uint32_t>();
   }
   /// Adds these accesses to the log of evictions. `kind_of(i)`: the kind of data of access i.
   template <class KindOf>
@@ -159,23 +166,15 @@ class CacheUnit {
   }
 
  private:
-  [[nodiscard]] MissClass miss_class(std::size_t i) const {
-    const std::uint32_t distance = distances_[i];
-    if (distance >= kNotSampled) {
-      return distance == kInfinite ? MissClass::Cold : MissClass::Unknown;
-    }
-    return distance >= lines_limit_ ? MissClass::Capacity : MissClass::Conflict;
-  }
-
   std::unique_ptr<Cache> cache_, filter_;
   std::unique_ptr<ReuseStack> stack_;
-  bool has_distances_;
-  std::uint64_t lines_limit_;
   bool exact_;
+  std::optional<MissClasses> classes_;  ///< with distances
   ReuseHistogram histogram_;
   std::span<const LineAccess> accesses_;
   std::span<const std::uint32_t> distances_;
   std::vector<std::uint32_t> hit_, filter_hit_, own_distances_;
+  std::vector<MissClass> class_;
   std::vector<std::uint64_t> lines_;
   std::vector<DownAccess> down_;
   std::optional<EvictionLog> log_;

@@ -3,9 +3,10 @@
 // Contract: a miss that is no first access of its line in this cache has one reason: the access that evicted the line
 // before, named by its kind of data; or the line is there without all sectors (kSectorsMissing); or the cache never
 // kept it, because only stores without allocation touched it (kNeverKept). The matrix counts misses by the kind of the
-// access that misses and by this reason. Its sum is the cache's misses less its first accesses: capacity and conflict
-// misses (sums.hpp). After an eviction the line stays evicted by that access until it is allocated again. O(1) a miss
-// and an eviction; hits cost nothing. Memory: that of LineTable (4 bytes a line where line numbers are dense).
+// access that misses and by this reason. Its sum is the cache's misses less its first accesses (`cold` of sums.hpp),
+// and those of kNeverKept are `stored_only`. After an eviction the line stays evicted by that access until it is
+// allocated again. O(1) a miss and an eviction; hits cost nothing. Memory: that of LineTable (4 bytes a line where line
+// numbers are dense).
 #pragma once
 
 #include <array>

@@ -8,11 +8,12 @@ void LevelSums::merge(const LevelSums& other) {
   stores += other.stores;
   sectors += other.sectors;
   cold += other.cold;
+  stored_only += other.stored_only;
+  new_sectors += other.new_sectors;
   capacity += other.capacity;
   conflict += other.conflict;
   beyond += other.beyond;
   sector_misses += other.sector_misses;
-  conflict_sectors += other.conflict_sectors;
   load_sectors += other.load_sectors;
   filled += other.filled;
   written += other.written;

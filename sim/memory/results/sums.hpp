@@ -35,14 +35,13 @@ struct LevelSums {
   std::uint64_t hits = 0;      ///< fixed point
   std::uint64_t stores = 0;    ///< of accesses
   std::uint64_t sectors = 0;   ///< touched; bytes delivered are sectors · sector size
-  /// Misses = cold + capacity + conflict, over accesses with a known distance D (exact engine: all; sampling engine:
-  /// the sampled ones; without distances: none). Cold: D = ∞. Capacity: D ≥ lines. Conflict: the rest, including sector
-  /// misses and lines that were only stored to without allocation. `beyond`: hits with D ≥ lines, which a fully
-  /// associative cache would have missed. Each access adds 1 − p (to beyond: p); for exact models 0 or 1.
-  std::uint64_t cold = 0, capacity = 0, conflict = 0;  ///< fixed point
-  std::uint64_t beyond = 0;                            ///< fixed point
-  std::uint64_t sector_misses = 0;                     ///< misses that found the line; exact models only
-  std::uint64_t conflict_sectors = 0;                  ///< those of sector_misses that are in `conflict`
+  /// Misses = cold + stored_only + new_sectors + capacity + conflict, over accesses with a known distance (exact
+  /// engine: all; sampling engine: the sampled ones; without distances: none), by class (miss_classes.hpp). `beyond`:
+  /// hits that a fully associative LRU cache of the same size would have missed. Each access adds 1 − p (to beyond: p);
+  /// for exact models 0 or 1.
+  std::uint64_t cold = 0, stored_only = 0, new_sectors = 0, capacity = 0, conflict = 0;  ///< fixed point
+  std::uint64_t beyond = 0;                                                              ///< fixed point
+  std::uint64_t sector_misses = 0;  ///< misses that found the line; exact models only
   /// Traffic with the next level, in sectors of this level, by the access that caused it: a writeback counts for the
   /// access that causes the eviction. 1 − filled / (kOneSector · load_sectors) is the hit rate of loads by sector.
   /// Exact models: their requests. Others: a load fetches its sectors with probability 1 − p (rounded to the unit for

@@ -1,19 +1,17 @@
 // Fast counters of cache accesses: a row of four numbers is updated per access; sums are computed at the end.
 //
-// Contract: rows are the classes of misses, loads and stores apart (sums.hpp). `add_to` adds the tally to a LevelSums.
-// The traffic of exact models is not included, because it is not counted per access.
+// Contract: rows are the classes of misses (miss_classes.hpp), loads and stores apart. `add_to` adds the tally to a
+// LevelSums. The traffic of exact models is not included, because it is not counted per access.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "sim/memory/results/miss_classes.hpp"
 #include "sim/memory/results/sums.hpp"
 
 namespace rayreplay::memory {
-
-/// The class of a miss.
-enum class MissClass : std::uint8_t { Unknown, Cold, Capacity, Conflict };
 
 class Tally {
  public:
@@ -55,13 +53,18 @@ class Tally {
         case MissClass::Cold:
           sums.cold += missed;
           break;
+        case MissClass::StoredOnly:
+          sums.stored_only += missed;
+          break;
+        case MissClass::NewSectors:
+          sums.new_sectors += missed;
+          break;
         case MissClass::Capacity:
           sums.capacity += missed;
           sums.beyond += row.hits;
           break;
         case MissClass::Conflict:
           sums.conflict += missed;
-          sums.conflict_sectors += row.sector_misses;
           break;
       }
     }
@@ -72,7 +75,7 @@ class Tally {
   struct Row {
     std::uint64_t accesses = 0, hits = 0, sectors = 0, sector_misses = 0;
   };
-  std::array<Row, 8> rows_{};  ///< by MissClass; loads, then stores
+  std::array<Row, 2 * kMissClasses> rows_{};  ///< by MissClass; loads, then stores
   std::uint64_t filled_ = 0;
 };
 

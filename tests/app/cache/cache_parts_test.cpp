@@ -113,7 +113,7 @@ TEST_F(CachePartsTest, EvictionsAreTheMissesThatAreNoFirstAccesses) {
     shares[row["level"]] += row["share"].get<double>();
   }
   for (const json& row : result["rows"]) {
-    const double more = row["capacity"].get<double>() + row["conflict"].get<double>();
+    const double more = row["misses"].get<double>() - row["cold"].get<double>();
     if (row["kind"] != "all" && more > 0) {
       misses[{row["level"], row["kind"]}] = more;
     }
@@ -132,7 +132,7 @@ TEST_F(CachePartsTest, EvictionsAreCountedWithSampledDistancesToo) {
   const std::vector<std::string> sampled = {"--evictions", "--reuse-engine", "sampled:rate=0.25"};
   const json all = answer({"--evictions"});
   EXPECT_EQ(answer(sampled)["evictions"], all["evictions"]);
-  EXPECT_THAT(ask(sampled).output, HasSubstr("(counted; cold, capacity and conflict above are estimates of a sample)"));
+  EXPECT_THAT(ask(sampled).output, HasSubstr("(counted; the causes of misses above are estimates of a sample)"));
   EXPECT_THAT(ask({"--evictions"}).output, Not(HasSubstr("estimates of a sample")));
 }
 

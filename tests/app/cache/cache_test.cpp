@@ -40,7 +40,7 @@ std::uint64_t sum(const std::vector<std::uint64_t>& values) {
 
 TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   const json result = answer({"--requests"});
-  EXPECT_EQ(result["schema"], "rayreplay.cache/2");
+  EXPECT_EQ(result["schema"], "rayreplay.cache/3");
   EXPECT_EQ(keys_of(result),
             (std::set<std::string>{"schema", "tool", "device", "devices", "trace", "configuration", "launch", "machine",
                                    "summary", "rows", "levels", "reuse_engine", "sms", "windows", "allocations"}));
@@ -62,18 +62,36 @@ TEST_F(CacheTest, JsonSaysWhatMadeIt) {
   }
 }
 
-/// No number of ways helps a cache that has all of them.
-TEST_F(CacheTest, FullyAssociativeCachesHaveNoConflictsButMissingSectors) {
-  const json result = answer({"--l2", "8KiB:ways=full,line=128,sector=32"});
-  std::size_t checked = 0;
-  for (const json& row : result["rows"]) {
-    if (row["level"] == "L2") {
-      EXPECT_EQ(row["conflict"], row["conflict_sectors"]) << row["kind"];
-      ++checked;
-    }
-    EXPECT_LE(row["conflict_sectors"], row["sector_misses"]);
+double sum_of_classes(const json& row) {
+  double sum = 0;
+  for (const char* key : {"cold", "stored_only", "new_sectors", "capacity", "conflict"}) {
+    sum += row[key].get<double>();
   }
-  EXPECT_GT(checked, 1U);
+  return sum;
+}
+
+/// No number of ways helps a cache that has all of them, and no size one that holds everything.
+TEST_F(CacheTest, FullyAssociativeCachesHaveNoConflicts) {
+  for (const char* size : {"4KiB", "16MiB"}) {
+    for (const char* model : {"lru:write=through,allocate=false", "lru:write=back,allocate=true"}) {
+      SCOPED_TRACE(std::string(size) + " " + model);
+      const std::string geometry = std::string(size) + ":ways=full,line=128,sector=32";
+      const json result = answer({"--l1", geometry, "--l2", geometry, "--l1-model", model, "--l2-model", model});
+      double missed_sectors = 0, stored = 0;
+      for (const json& row : result["rows"]) {
+        EXPECT_EQ(row["conflict"], 0) << row["kind"];
+        EXPECT_EQ(row["beyond"], 0) << row["kind"];
+        if (std::string(size) == "16MiB") {
+          EXPECT_EQ(row["capacity"], 0) << row["kind"];
+        }
+        EXPECT_DOUBLE_EQ(sum_of_classes(row), row["misses"].get<double>());
+        missed_sectors += row["new_sectors"].get<double>();
+        stored += row["stored_only"].get<double>();
+      }
+      EXPECT_GT(missed_sectors, 0);
+      EXPECT_EQ(stored > 0, std::string(model).ends_with("false"));
+    }
+  }
 }
 
 TEST_F(CacheTest, MemoryTimeSaysWhatTheCyclesWentInto) {
@@ -156,8 +174,7 @@ TEST_F(CacheTest, SumsAddUp) {
     EXPECT_EQ(sums["accesses"].get<double>(), accesses[level]);
     EXPECT_DOUBLE_EQ(sums["misses"].get<double>(), misses[level]);
     EXPECT_NEAR(share[level], 1, 1e-12);
-    EXPECT_DOUBLE_EQ(sums["cold"].get<double>() + sums["capacity"].get<double>() + sums["conflict"].get<double>(),
-                     misses[level]);
+    EXPECT_DOUBLE_EQ(sum_of_classes(sums), misses[level]);
     EXPECT_DOUBLE_EQ(sums["hit_rate"].get<double>(), 1 - misses[level] / accesses[level]);
   }
   const json& summary = result["summary"];
@@ -241,8 +258,7 @@ TEST_F(CacheTest, SampledDistancesSplitAllMisses) {
   EXPECT_EQ(result["reuse_engine"]["weight"], 4);
   for (const json& row : result["rows"]) {
     if (!row["cold"].is_null()) {
-      EXPECT_NEAR(row["cold"].get<double>() + row["capacity"].get<double>() + row["conflict"].get<double>(),
-                  row["misses"].get<double>(), 1e-6 * row["misses"].get<double>());
+      EXPECT_NEAR(sum_of_classes(row), row["misses"].get<double>(), 1e-6 * row["misses"].get<double>());
     }
   }
 }
@@ -465,8 +481,8 @@ TEST_F(CacheTest, ExportedInstructionsGiveTheSameL1) {
 TEST_F(CacheTest, TablesSayWhatMatters) {
   const Outcome outcome = ask({"--windows", "2"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  for (const char* part : {"hit rate", "cold", "capacity", "conflict", "frame-buffer", "DRAM, estimated", "requests",
-                           "transactions", "cycles", "loads served by L1", "window"}) {
+  for (const char* part : {"hit rate", "cold", "stored only", "new sectors", "capacity", "conflict", "frame-buffer",
+                           "DRAM, estimated", "requests", "transactions", "cycles", "loads served by L1", "window"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
   const Outcome csv = ask({"--format", "csv"});
