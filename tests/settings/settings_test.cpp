@@ -83,7 +83,7 @@ TEST(Settings, OrderOfSettingDoesNotMatter) {
 TEST(Settings, TextsAreReadAsTheDeclaredType) {
   const Settings settings =
       completed({"cache.l1.bytes=64KiB", "cache.l2.bytes=4MiB", "machine.l2_bytes=1GiB", "machine.clock_mhz=1e3",
-                 "stream.coalesce=false", "machine.reorders=false", "launch=3"});
+                 "stream.coalesce=false", "machine.reorders=false", "machine.withheld_sms=0", "launch=3"});
   EXPECT_EQ(settings.integer("cache.l1.bytes"), 65536);
   EXPECT_EQ(settings.integer("cache.l2.bytes"), 4 << 20);
   EXPECT_EQ(settings.integer("machine.l2_bytes"), 1 << 30);

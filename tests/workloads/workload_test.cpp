@@ -14,7 +14,7 @@ void expect_usage(const std::string& spec, const std::string& part) {
   EXPECT_THAT(test::message_of(ErrorKind::Usage,
                                [&] {
                                  const auto created = Workloads::create(spec);
-                                 static_cast<void>(created.model->is_memory()
+                                 static_cast<void>(created.model->kind() == WorkloadKind::Memory
                                                        ? created.model->make_memory().records.records()
                                                        : created.model->make_trace().launches.size());
                                }),
