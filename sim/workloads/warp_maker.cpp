@@ -11,11 +11,12 @@ WarpMaker::WarpMaker(const std::string& name, const TimedMachine& machine, std::
                      std::uint64_t transactions)
     : sms_(machine.sms),
       all_sectors_(static_cast<std::uint8_t>((1U << (machine.line_bytes / machine.sector_bytes)) - 1)) {
-  if (transactions > kMaxAddresses || warps > kMaxAddresses) {
+  if (transactions > kMaxTransactions || warps > kMaxWarps) {
     throw Error(ErrorKind::Usage,
                 {"the workload would be too large", "workload '" + name + "'",
-                 std::to_string(warps) + " warps, " + std::to_string(transactions) + " transactions on all SMs",
-                 "at most " + std::to_string(kMaxAddresses) + " of each", "let it have fewer warps or accesses"});
+                 std::to_string(warps) + " warps and " + std::to_string(transactions) + " transactions on all SMs",
+                 "at most " + std::to_string(kMaxWarps) + " and " + std::to_string(kMaxTransactions),
+                 "let it have fewer warps, rounds or accesses, or the machine fewer SMs"});
   }
   made_.coalescing.line_bytes = machine.line_bytes;
   made_.coalescing.sector_bytes = machine.sector_bytes;

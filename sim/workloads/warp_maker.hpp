@@ -2,7 +2,7 @@
 //
 // Contract: `warp` opens the next warp of an SM; SMs come in ascending order, each SM's warps in the order in which its
 // slots take them. `row` is the work before the next instruction, or after the last one. `load` and `store` add one
-// instruction of whole lines. Usage for more than kMaxAddresses transactions and for more warps than fit 32 bits.
+// instruction of whole lines. Usage for more than kMaxWarps warps or kMaxTransactions transactions on all SMs together.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,9 @@
 #include "sim/workloads/workload.hpp"
 
 namespace rayreplay::workloads {
+
+inline constexpr std::uint64_t kMaxWarps = std::uint64_t{1} << 22U;
+inline constexpr std::uint64_t kMaxTransactions = std::uint64_t{1} << 24U;
 
 class WarpMaker {
  public:

@@ -41,6 +41,18 @@ TEST(Workload, RefusesWhatWouldNotFit) {
   expect_usage("reuse-distance:near=1048576,blocks=65536,repeats=4096,rounds=4096", "too large");
 }
 
+TEST(Workload, RefusesWarpsThatWouldNotFit) {
+  for (const char* spec : {"littles-law:resident_warps=48,rounds=65536", "compute-bound:warps=12,rounds=65536",
+                           "mshr-bound:loads=65536,clauses=4096", "streaming:resident_warps=48,lines=4096"}) {
+    EXPECT_THAT(
+        test::message_of(
+            ErrorKind::Usage,
+            [&] { static_cast<void>(Workloads::create(spec).model->make_warps(machine::load_machine("rtx4090"))); }),
+        HasSubstr("too large"))
+        << spec;
+  }
+}
+
 TEST(Workload, EveryGeneratorSaysWhatItIs) {
   for (const std::string& name : Workloads::names()) {
     const ModelDescription& description = Workloads::describe(name);
