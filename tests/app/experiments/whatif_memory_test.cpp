@@ -69,7 +69,7 @@ class WhatifMemoryTest : public SmallTrace {
 TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
   const json answer =
       answer_of({"--models", "plain,ser,wavefront", "--outputs", "cache,model,time", "--no-break-even"});
-  EXPECT_EQ(answer["schema"], "rayreplay.memory/1");
+  EXPECT_EQ(answer["schema"], "rayreplay.memory/2");
   ASSERT_EQ(answer["rows"].size(), 3U);
   const std::vector<std::pair<const char*, const char*>> kNames = {{"efficiency", "model_efficiency"},
                                                                    {"model_milliseconds", "model_milliseconds"},
