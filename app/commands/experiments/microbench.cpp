@@ -154,14 +154,18 @@ Question make_question(const std::string& workload, const KnownAnswer& known, wo
   return {workload, known, changed, differ(as_known, changed, experiment::stage(output))};
 }
 
-/// Specs of the command line, or every generator's examples.
+/// Specs of the command line, or every generator's examples; with --machine those whose answers are the machine's.
 std::vector<std::string> chosen_specs(const MicrobenchArguments& given) {
   if (!given.specs.empty()) {
     return given.specs;
   }
   std::vector<std::string> specs;
   for (const std::string& name : Workloads::names()) {
-    const std::vector<std::string> examples = Workloads::create(name).model->examples();
+    const auto model = Workloads::create(name).model;
+    if (!given.machine.empty() && model->kind() != workloads::WorkloadKind::Warps) {
+      continue;
+    }
+    const std::vector<std::string> examples = model->examples();
     specs.insert(specs.end(), examples.begin(), examples.end());
   }
   return specs;
@@ -477,11 +481,15 @@ int act(const MicrobenchArguments& asked) {
 }
 
 void declare(CLI::App& command, MicrobenchArguments& options) {
-  command.add_option("workload", options.specs, "Workloads [every generator at a few points]")->type_name("SPEC");
+  command
+      .add_option("workload", options.specs,
+                  "Workloads [every generator at a few points; with --machine those of memory time]")
+      ->type_name("SPEC");
   command.add_option("--set", options.settings, "Change a key of the experiments, may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--machine", options.machine, "Machine of the experiments: a shipped one's name, or a file")
+  command
+      .add_option("--machine", options.machine, "Check memory time on this machine: a shipped one's name, or a file")
       ->type_name("NAME");
   command.add_flag("--list", options.list, "List the generators and what is known of them");
   options.device.add_to(command);

@@ -109,6 +109,20 @@ TEST(Microbench, ChecksMemoryTimeOnAMachine) {
   EXPECT_EQ(rows_of(changed).at(0).at("found"), 9090) << "ten cycles between two loads";
 }
 
+/// Without workloads: those whose answers are the machine's, on machines of other lines and partitions too.
+TEST(Microbench, ChecksMemoryTimeOfShippedMachines) {
+  for (const char* name : {"arc-a770", "rx7900-xtx", "h200", "generic"}) {
+    const Outcome outcome = run_command({"microbench", "--machine", name, "--format", "json"});
+    ASSERT_EQ(outcome.code, 0) << name << outcome.output << outcome.errors;
+    const nlohmann::json rows = rows_of(outcome);
+    EXPECT_GT(rows.size(), 50U);
+    for (const nlohmann::json& row : rows) {
+      EXPECT_EQ(row.at("verdict"), "ok") << name << row.dump(2);
+      EXPECT_TRUE(row.at("metric").get<std::string>().starts_with("time_"));
+    }
+  }
+}
+
 TEST(Microbench, TellsOfExperimentsThatFail) {
   // Lines of 100 sectors there are not.
   const Outcome outcome = run_command({"microbench", "stride:stride=4", "--set", "cache.l1.ways=3"});
