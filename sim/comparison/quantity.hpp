@@ -34,6 +34,7 @@ struct Quantity {
   double value = 0;  ///< the present one; of several calls their mean over the launch
   double low = 0, high = 0;
   bool whole = false;
+  std::string meaning{};   ///< of a key that sets no limit now: "no limit"; `value` is then as much as there can be
   double step = 1;         ///< of whole ones: the values are its multiples
   bool ends_only = false;  ///< between low, value and high no other is tried
   bool of_plain = true;    ///< plain's time may depend on it

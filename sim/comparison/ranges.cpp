@@ -47,6 +47,13 @@ constexpr std::array<std::string_view, 14> kVariedOfMachine = {"machine.issue_pe
                                                                "machine.outstanding_misses",
                                                                "machine.withheld_sms",
                                                                "machine.reorder_cycles"};
+/// Where there is no limit now, the least that is plausible (docs/assumptions.md).
+struct LeastLimit {
+  std::string_view key;
+  double amount;  ///< 0: the rays of a warp
+};
+constexpr std::array kLeastLimits = {LeastLimit{"machine.rt_rays", 0}, LeastLimit{"stream.load_bytes", 16},
+                                     LeastLimit{"stream.stack_entries", 8}};
 constexpr std::string_view kWithheld = "machine.withheld_sms";
 constexpr std::string_view kReorder = "machine.reorder_cycles";
 constexpr double kMaxReorderCycles = 2000;  // where it is 0 now
@@ -98,6 +105,14 @@ void set_range(Quantity& quantity) {
     quantity.low = std::max(1.0, std::round(quantity.low));
     quantity.high = std::max(quantity.low, std::round(quantity.high));
   }
+}
+
+void set_range_without_limit(Quantity& quantity, std::uint32_t warp_size) {
+  const auto* const least = std::ranges::find(kLeastLimits, quantity.key, &LeastLimit::key);
+  quantity.high = quantity.value;
+  quantity.low = least == kLeastLimits.end() ? quantity.value
+                 : least->amount == 0        ? std::min<double>(quantity.value, warp_size)
+                                             : std::min(quantity.value, least->amount);
 }
 
 void set_range_of_tests(Quantity& tests, const machine::Machine& machine) {

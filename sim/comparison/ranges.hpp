@@ -4,6 +4,7 @@
 // have no range, all others decide a verdict. The size of the machine has none either: it is chosen.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,8 @@ namespace rayreplay::experiment {
 
 /// Sets `low`, `high` and `ends_only`.
 void set_range(Quantity& quantity);
+/// The same for a number that has no limit now (`meaning`): from the least plausible limit to none.
+void set_range_without_limit(Quantity& quantity, std::uint32_t warp_size);
 /// The same for `rt_test_latency_cycles`: tests are known as the part of a visit that its load does not take, and the
 /// latency of the whole visit has the range.
 void set_range_of_tests(Quantity& tests, const machine::Machine& machine);

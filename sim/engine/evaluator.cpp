@@ -53,7 +53,7 @@ std::shared_ptr<const std::string> configuration_text(KeptResults& kept, const E
         text += fmt::format("# launch: {} x {} x {}, {} rays, {} events\n", one.size.width, one.size.height,
                             one.size.depth, one.rays, one.events);
       }
-    } else {
+    } else if (!facts.warps) {
       text += fmt::format("# warp_size: {}\n# records: {}\n", facts.warp_size, facts.records);
     }
     text += to_toml(*experiment.settings, false);

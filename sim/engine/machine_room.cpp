@@ -62,12 +62,7 @@ void add_notes_of_time(const machine::Machine& machine, std::int64_t warps, std:
                     "never reached",
                     machine.l2_bytes_per_second, machine.dram_bytes_per_second));
   }
-  const bool has_unit_keys = machine.rt_rays > 0 || machine.rt_boxes_per_cycle > 0;
-  if (machine.software_traversal && has_unit_keys) {
-    notes.emplace_back(
-        "the machine has no ray-tracing unit (machine.software_traversal): rt_rays, rt_boxes_per_cycle and "
-        "rt_triangles_per_cycle have no effect");
-  } else if (machine.rt_rays > 0 && machine.rt_rays < warp_size) {
+  if (machine.rt_rays > 0 && machine.rt_rays < warp_size) {
     notes.push_back(fmt::format(
         "a ray-tracing unit of {} (machine.rt_rays) is smaller than a warp of {}: it takes one such warp at "
         "a time, beyond its limit",

@@ -27,6 +27,8 @@ constexpr std::uint64_t kThreadBytes = 16;
 constexpr std::uint64_t kPrimitiveBytes = 48;
 constexpr std::uint64_t kRecordBytes = 19;
 constexpr std::uint64_t kAddressBytes = 8;
+/// For an estimate: the accesses of warps are known once the machine is.
+constexpr std::uint64_t kRecordsOfWarps = std::uint64_t{1} << 16U;
 /// Limit for all workloads that are made and not loaded yet; no memory budget counts them.
 constexpr std::uint64_t kAheadBytes = std::uint64_t{32} << 20U;
 
@@ -88,8 +90,14 @@ InputFacts facts_of_workload(const std::string& spec) {
   facts.name = created.spec;
   facts.is_workload = true;
   facts.hash = hash_of(created);
-  facts.memory = created.model->is_memory();
+  facts.memory = created.model->kind() != workloads::WorkloadKind::Rays;
+  facts.warps = created.model->kind() == workloads::WorkloadKind::Warps;
   InputData made;
+  if (facts.warps) {
+    facts.records = kRecordsOfWarps;
+    facts.launches.push_back({{}, 0, 0, false});
+    return facts;
+  }
   if (facts.memory) {
     made.records = created.model->make_memory();
     const workloads::MemoryWorkload& memory = *made.records;
@@ -237,6 +245,9 @@ InputData InputCatalogue::load(const InputFacts& facts, Progress* progress) {
   data.bytes = facts.memory_bytes;
   if (facts.is_workload) {
     const auto created = workloads::Workloads::create(facts.name);
+    if (facts.warps) {
+      return data;
+    }
     if (facts.memory) {
       data.records = created.model->make_memory();
     } else {

@@ -1,4 +1,4 @@
-// Input of an experiment: a trace, a memory trace, or a synthetic workload of either kind.
+// Input of an experiment: a trace, a memory trace, or a synthetic workload.
 //
 // Contract: `facts` gives the facts known without decoding: content hash (of a trace: its envelope's, checked against
 // the bytes; of a memory trace: of all records; of a workload: of its completed spec and version), sizes, and the
@@ -37,7 +37,8 @@ struct InputFacts {
   std::string name;  ///< path, or the workload's resolved spec
   std::string hash;
   bool is_workload = false;
-  bool memory = false;          ///< a memory trace
+  bool memory = false;          ///< accesses alone: a memory trace, or a workload of memory instructions or of warps
+  bool warps = false;           ///< a workload of warps, which the stage "stream" makes for its machine
   std::uint32_t warp_size = 0;  ///< the trace's; 0: none
   std::uint64_t primitives = 0;
   std::uint64_t records = 0;       ///< of a memory trace

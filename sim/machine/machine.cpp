@@ -11,6 +11,7 @@
 #include "base/input_file.hpp"
 #include "base/parameters.hpp"
 #include "base/toml.hpp"
+#include "sim/machine/contradictions.hpp"
 #include "sim/machine/latency_order.hpp"
 #include "sim/machine/machine_fields.hpp"
 #include "sim/machine/shipped.hpp"
@@ -227,6 +228,10 @@ Machine parse_machine(std::string_view toml, const std::string& source) {
     throw Error(ErrorKind::Usage,
                 {"only one of the rates of the ray-tracing unit is given", node ? table.place(*node) : source,
                  fmt::format("only {}", given), "rt_boxes_per_cycle and rt_triangles_per_cycle, or none of them", ""});
+  }
+  if (const auto found = contradiction(machine)) {
+    const toml::node* node = document.get(found->number);
+    throw Error(ErrorKind::Usage, error_of(*found, "", node ? table.place(*node) : source));
   }
   if (const auto fault = latency_fault({.has_l1 = machine.l1_bytes > 0,
                                         .has_l2 = machine.l2_bytes > 0,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/machine/contradictions.hpp"
 #include "sim/machine/latency_order.hpp"
 #include "sim/settings/defaults.hpp"
 #include "sim/settings/machine_settings.hpp"
@@ -227,6 +228,32 @@ void check_unit_rates(const Values& values) {
   }
 }
 
+void check_contradictions(const Values& values) {
+  constexpr const char* kPrefix = "machine.";
+  const auto value = [&values](const char* key) -> const ParameterValue& {
+    return values.find(std::string(kPrefix) + key)->second.value;
+  };
+  machine::Machine machine;
+  machine.software_traversal = std::get<bool>(value("software_traversal"));
+  machine.rt_rays = static_cast<std::uint32_t>(std::get<std::int64_t>(value("rt_rays")));
+  machine.rt_boxes_per_cycle = std::get<double>(value("rt_boxes_per_cycle"));
+  machine.rt_triangles_per_cycle = std::get<double>(value("rt_triangles_per_cycle"));
+  machine.reorders = std::get<bool>(value("reorders"));
+  machine.withheld_sms = static_cast<std::uint32_t>(std::get<std::int64_t>(value("withheld_sms")));
+  const auto found = machine::contradiction(machine);
+  if (!found) {
+    return;
+  }
+  std::string places;
+  for (const std::string_view one : {found->flag, found->number}) {
+    const std::string key = kPrefix + std::string(one);
+    if (const std::string& where = values.find(key)->second.where; !where.empty()) {
+      places += (places.empty() ? "" : "; ") + place_of(where, key);
+    }
+  }
+  throw Error(ErrorKind::Usage, machine::error_of(*found, kPrefix, std::move(places)));
+}
+
 }  // namespace
 
 Settings complete(const Settings& settings, NamedInput input) {
@@ -253,6 +280,7 @@ Settings complete(const Settings& settings, NamedInput input) {
   Completer::inherit(values, given);
   check_withheld(values, given);
   check_unit_rates(values);
+  check_contradictions(values);
   check_latencies(values);
   check_steps(values, given);
   for (const ExperimentParameter* parameter : specs) {

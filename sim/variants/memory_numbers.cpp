@@ -33,6 +33,8 @@ constexpr std::string_view kOfMachine = "machine.";
 constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
 constexpr std::string_view kRegisters = "registers_per_thread";
 constexpr std::string_view kPayload = "stream.payload_bytes";
+constexpr std::string_view kLoadBytes = "stream.load_bytes";
+constexpr std::string_view kStackEntries = "stream.stack_entries";
 constexpr double kFactor = 4;
 constexpr std::string_view kLatency = "scheduler.cycles_per_instruction";
 constexpr std::string_view kWithheld = "machine.withheld_sms";
@@ -132,14 +134,17 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
                                  : of_shaders ? facts.live_state.origin
                                  : is_by_hand(complete, key, declared.default_value) ? machine::Origin::Given
                                                                                      : machine::Origin::Assumed;
+  const std::optional<double> unlimited = amount_without_limit(complete, key, facts.warp_size);
   return {{.kind = kind_of_number(key),
            .key = key,
            .unit = declared.unit,
            .origin = origin,
-           .value = of_shaders ? facts.live_state.payload_in_words(kMaxSize)
-                    : whole    ? static_cast<double>(complete.integer(key))
-                               : complete.real(key),
+           .value = unlimited    ? *unlimited
+                    : of_shaders ? facts.live_state.payload_in_words(kMaxSize)
+                    : whole      ? static_cast<double>(complete.integer(key))
+                                 : complete.real(key),
            .whole = whole,
+           .meaning = unlimited ? std::string(meaning_beside(key, 0)) : std::string(),
            .step = step_of(complete, key)},
           limits_of(complete, declared, facts.warp_size)};
 }
@@ -193,17 +198,19 @@ void set_asked(Found& found, const AskedNumber& asked) {
   quantity.high = high;
 }
 
-void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& machine) {
+void set_limits(Found& found, const AskedNumber& asked, const machine::Machine& machine, std::uint32_t warp_size) {
   Quantity& quantity = found.quantity;
   if (asked.range) {
     set_asked(found, asked);
   } else {
-    if (quantity.key == kTests) {
+    if (!quantity.meaning.empty()) {
+      set_range_without_limit(quantity, warp_size);
+    } else if (quantity.key == kTests) {
       set_range_of_tests(quantity, machine);
     } else {
       set_range(quantity);
     }
-    if (!quantity.varied()) {
+    if (!quantity.varied() && quantity.meaning.empty()) {
       quantity.low = quantity.key == kWithheld ? 0 : quantity.value / kFactor;
       quantity.high = quantity.value * kFactor;
     }
@@ -289,6 +296,13 @@ std::vector<AskedNumber> usual_numbers(const Settings& complete, const NumberFac
       usual.push_back({std::string(key)});
     }
   }
+  for (const std::string_view key : {kLoadBytes, kStackEntries}) {
+    const Parameter& declared = find_parameter(key)->declared;
+    if (amount_without_limit(complete, key, facts.warp_size) &&
+        !is_by_hand(complete, std::string(key), declared.default_value)) {
+      usual.push_back({std::string(key)});
+    }
+  }
   for (const std::string_view key : {kL1Bytes, kL2Bytes, kBandwidth}) {
     usual.push_back({std::string(key)});
   }
@@ -368,7 +382,7 @@ std::vector<Quantity> numbers_of(const Settings& complete, const NumberFacts& fa
         }
         refuse(reason->what, text_of(one), reason->expected, reason->fix);
       }
-      set_limits(found, one, machine_of(complete));
+      set_limits(found, one, machine_of(complete), facts.warp_size);
       if (!found.quantity.varied() && asked.empty()) {
         continue;
       }

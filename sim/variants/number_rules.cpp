@@ -201,6 +201,16 @@ std::string_view meaning_beside(std::string_view key, double value) {
   return beside ? found->meaning : std::string_view();
 }
 
+std::optional<double> amount_without_limit(const Settings& complete, std::string_view key, std::uint32_t warp_size) {
+  const bool of_rays = key == "machine.rt_rays";
+  if ((!of_rays && key != "stream.load_bytes" && key != "stream.stack_entries") ||
+      complete.integer(std::string(key)) != 0) {
+    return std::nullopt;
+  }
+  return of_rays ? static_cast<double>(complete.integer("machine.resident_warps")) * warp_size
+                 : find_parameter(key)->declared.maximum;
+}
+
 std::string unread_because(const Settings& complete, std::string_view key) {
   const ModelSpec model = parse_spec(complete.text("scheduler.model"));
   if (key.starts_with(kModelParameter)) {
@@ -225,6 +235,9 @@ std::string unread_because(const Settings& complete, std::string_view key) {
   const bool software = complete.flag("machine.software_traversal");
   if (software && (key == "machine.rt_rays" || key == kBoxes || key == kTriangles)) {
     return "shaders traverse in software";
+  }
+  if ((key == kBoxes || key == kTriangles) && complete.real(kBoxes) == 0) {
+    return "rates of boxes and triangles are not known, so that machine.rt_steps_per_cycle is in use";
   }
   if (!software && key == "machine.rt_steps_per_cycle" && complete.real(kBoxes) > 0) {
     return fmt::format("{} is given", kBoxes);

@@ -12,7 +12,7 @@ namespace {
 constexpr double kRounding = 1e-12;
 
 [[noreturn]] void other_kind(const char* asked) {
-  throw Error(ErrorKind::Internal, {fmt::format("the workload is no {}", asked), "", "", "is_memory() is asked", ""});
+  throw Error(ErrorKind::Internal, {fmt::format("the workload is no {}", asked), "", "", "kind() is asked", ""});
 }
 
 }  // namespace
@@ -23,6 +23,10 @@ trace::Trace Workload::make_trace() const {
 
 MemoryWorkload Workload::make_memory() const {
   other_kind("stream of memory instructions");
+}
+
+WarpWorkload Workload::make_warps(const machine::Machine& /*machine*/) const {
+  other_kind("set of warps");
 }
 
 bool agrees(const KnownAnswer& known, double found) {

@@ -1,12 +1,16 @@
 // Synthetic workloads with known answers: microbenchmarks of the models themselves.
 //
-// Contract: a generator makes a trace (rays, events, scene) or a stream of memory instructions from its parameters,
-// deterministically. `answers` lists metrics (sim/settings/metrics.hpp) whose values follow from the parameters by a
-// closed form or by construction, with the required settings and the reason. One generator a .cpp file in
-// sim/workloads/generators/; every parameter can be an axis of a sweep ("workload:degree"). The version is part of
+// Contract: a generator makes a trace (rays, events, scene), a stream of memory instructions, or warps with work from
+// its parameters, deterministically. `answers` lists metrics (sim/settings/metrics.hpp) whose values follow from the
+// parameters by a closed form or by construction, with the required settings and the reason. One generator a .cpp file
+// in sim/workloads/generators/; every parameter can be an axis of a sweep ("workload:degree"). The version is part of
 // hashes: increase it when the same parameters give a different result. Traces are one launch of a single row of
 // threads, so that warp w has the threads from w · warp_size on under all of rayreplay's launch orders. Workloads above
 // the limits below are Usage errors that name the parameters.
+//
+// Workloads of warps are for memory time (docs/memory-time.md). Their warps and their answers depend on the machine: as
+// many warps as it holds, lines of its size, latencies and rates in the closed form. An answer that the machine cannot
+// give (an L2 hit without an L2) is `unknown`, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +22,9 @@
 #include "base/registry.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/trace.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/machine/work_distribution.hpp"
+#include "sim/memory/streams/transactions.hpp"
 
 namespace rayreplay::workloads {
 
@@ -30,6 +37,17 @@ struct MemoryWorkload {
   import::TraceHeader header;
   import::RecordBlock records;  ///< blocks of any length
 };
+
+/// Warps with work, one queue of them for each SM of the machine.
+struct WarpWorkload {
+  memory::CoalesceOptions coalescing;       ///< lines and sectors of the transactions
+  std::vector<memory::WarpStream> streams;  ///< with work, by item
+  machine::WorkPlan plan;
+  std::vector<std::uint32_t> start_delay;  ///< cycles, by item; empty: none
+  std::uint32_t resident_warps = 1;        ///< of an SM, unless schedule.resident_warps is set
+};
+
+enum class WorkloadKind : std::uint8_t { Rays, Memory, Warps };
 
 enum class Relation : std::uint8_t {
   Equal,   ///< within the tolerance
@@ -44,6 +62,7 @@ struct KnownAnswer {
   /// Settings under which it holds, besides the workload: KEY, VALUE.
   std::vector<std::pair<std::string, std::string>> settings{};
   Relation relation = Relation::Equal;
+  std::string unknown{};  ///< why this machine has no such answer; "": it has
 };
 
 /// True if the measured value agrees with the known one.
@@ -53,13 +72,15 @@ class Workload {
  public:
   static constexpr const char* kModelKind = "workload";
   virtual ~Workload() = default;
-  [[nodiscard]] virtual bool is_memory() const {
-    return false;
+  [[nodiscard]] virtual WorkloadKind kind() const {
+    return WorkloadKind::Rays;
   }
-  /// Internal for the other kind. Traces satisfy capture/trace/validate.hpp.
+  /// Internal for the other kinds. Traces satisfy capture/trace/validate.hpp.
   [[nodiscard]] virtual trace::Trace make_trace() const;
   [[nodiscard]] virtual MemoryWorkload make_memory() const;
-  [[nodiscard]] virtual std::vector<KnownAnswer> answers() const = 0;
+  [[nodiscard]] virtual WarpWorkload make_warps(const machine::Machine& machine) const;
+  /// Only workloads of warps read the machine.
+  [[nodiscard]] virtual std::vector<KnownAnswer> answers(const machine::Machine& machine) const = 0;
   /// Counts the changes that give other traces or other answers.
   [[nodiscard]] virtual std::uint32_t version() const {
     return 1;

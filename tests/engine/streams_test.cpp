@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -42,6 +43,39 @@ TEST(Streams, CachesAreThoseOfTheCacheCommand) {
   expect_level(outcome, "l2", expected.analysis.levels[memory::kL2].counts, 32);
   EXPECT_EQ(metric(outcome, "dram_read_bytes"), as_double(expected.analysis.total.dram_read_bytes));
   EXPECT_EQ(metric(outcome, "dram_written_bytes"), as_double(expected.analysis.total.dram_write_bytes));
+}
+
+/// A cache that evicts nothing: each sector is filled once, by the first load that asks for it.
+TEST(Streams, SectorHitsAreThoseOfSectorsCountedOneByOne) {
+  for (const char* spec : {"stride:stride=4,repeats=3", "stride:stride=36", "stride:stride=64,repeats=2",
+                           "working-set:lines=40,passes=5"}) {
+    SCOPED_TRACE(spec);
+    constexpr std::uint64_t kSectorBytes = 32;
+    const workloads::MemoryWorkload made = workloads::Workloads::create(spec).model->make_memory();
+    std::set<std::uint64_t> held;
+    double asked = 0, hits = 0;
+    for (std::size_t row = 0; row < made.records.records(); ++row) {
+      std::set<std::uint64_t> of_row;
+      for (std::uint32_t i = made.records.first[row]; i < made.records.first[row + 1]; ++i) {
+        const std::uint64_t address = made.records.address[i];
+        for (std::uint64_t byte = 0; byte < made.records.bytes[row]; ++byte) {
+          of_row.insert((address + byte) / kSectorBytes);
+        }
+      }
+      for (const std::uint64_t sector : of_row) {
+        ++asked;
+        hits += held.insert(sector).second ? 0 : 1;
+      }
+    }
+    const Outcome outcome =
+        evaluated(of_workload(spec, {"outputs=cache", "cache.l1.bytes=16MiB", "cache.l1.line_bytes=128",
+                                     "cache.l1.sector_bytes=32", "cache.l1.ways=0"}));
+    ASSERT_TRUE(metric(outcome, "l1_sector_hit_rate"));
+    EXPECT_DOUBLE_EQ(*metric(outcome, "l1_sector_hit_rate"), hits / asked);
+  }
+  // Probabilities have no sectors.
+  const Outcome sdcm = evaluated(of_workload("stride", {"outputs=cache", "cache.l1.model=sdcm"}));
+  EXPECT_FALSE(metric(sdcm, "l1_sector_hit_rate"));
 }
 
 TEST(Streams, CachesObeyTheSchedulerModel) {
@@ -227,11 +261,13 @@ TEST(Streams, StreamsDependOnRatesInMemoryTimeAlone) {
   const std::string path = path_of("bunny.rrt");
   Evaluator evaluator({});
   const auto depends = [&](const char* time, const std::string& key) {
+    // One rate alone contradicts itself, and so do rates of a unit beside traversal in software.
+    const char* const rate = key == "machine.software_traversal=true" ? "0" : "2";
     const auto key_with = [&](const std::string& more) {
-      return key_of(
-          evaluator,
-          of(path, {"outputs=cache", time, "machine.rt_boxes_per_cycle=2", "machine.rt_triangles_per_cycle=2", more}),
-          experiment::stage("stream"));
+      const std::vector<std::string> assignments = {"outputs=cache", time,
+                                                    std::string("machine.rt_boxes_per_cycle=") + rate,
+                                                    std::string("machine.rt_triangles_per_cycle=") + rate, more};
+      return key_of(evaluator, of(path, assignments), experiment::stage("stream"));
     };
     return key_with(key) != key_with("outputs=cache");
   };

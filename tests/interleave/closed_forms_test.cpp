@@ -1,4 +1,7 @@
-// Microbenchmarks with answers on paper: does memory time lie on each curve?
+// Microbenchmarks with answers on paper: what workloads do not cover (sim/workloads, tests/workloads).
+//
+// Workloads of warps hold times, bytes and busy shares against closed forms on any machine. Here are the states of
+// warps, hits in the L2 from other warps' misses, instructions of many lines, and SMs without warps.
 //
 // Most are one closed loop: W slots, each of which asks a server again as soon as it has its answer, N times in all. A
 // server that begins one every `service` cycles and answers after `latency` gives
@@ -21,7 +24,6 @@
 namespace rayreplay::machine {
 namespace {
 
-using memory::kIssueScale;
 using memory::WarpWork;
 using test::KeptSource;
 
@@ -117,13 +119,6 @@ std::uint64_t waits(const InterleaveResult& result, WarpWait state) {
   }
   return sum;
 }
-std::uint64_t all_waits(const InterleaveResult& result) {
-  std::uint64_t sum = 0;
-  for (const SmTime& sm : result.time.sms) {
-    sum += std::accumulate(sm.waits.begin(), sm.waits.end(), std::uint64_t{0});
-  }
-  return sum;
-}
 
 TEST(ClosedForms, PointerChase) {
   for (const std::uint32_t latency : {1U, 30U, 500U}) {
@@ -160,53 +155,10 @@ TEST(ClosedForms, PointerChaseThroughCaches) {
   }
 }
 
-// Occupancy sweeps: time falls as 1 / slots until DRAM, or the load unit, is busy all the time.
-TEST(ClosedForms, LittlesLawOverOccupancy) {
-  for (const std::uint32_t service : {1U, 3U, 8U, 20U}) {
-    std::uint64_t before = ~std::uint64_t{0};
-    for (const std::uint32_t slots : {1U, 2U, 3U, 4U, 6U, 8U, 12U, 15U, 16U, 24U, 40U, 48U, 60U, 120U, 240U}) {
-      SCOPED_TRACE(testing::Message() << slots << " slots, " << service << " cycles a sector");
-      constexpr std::uint64_t kWarps = 240;
-      Bench bench;
-      bench.source = own_lines(kWarps);
-      bench.machine.dram_bytes_per_second = kSector * kClock / service;
-      bench.options.resident_warps = slots;
-      const InterleaveResult result = measure(bench);
-      EXPECT_EQ(result.cycles, closed_loop(kWarps, slots, 120, service));
-      EXPECT_LE(result.cycles, before);
-      before = result.cycles;
-      EXPECT_EQ(result.time.dram_bytes, kWarps * kSector);
-      EXPECT_DOUBLE_EQ(result.time.dram_cycles, static_cast<double>(kWarps * service));
-      // Warps at a time = warps a cycle · cycles of a warp.
-      EXPECT_EQ(waits(result, WarpWait::Dram) + waits(result, WarpWait::LoadUnit), all_waits(result));
-      if (slots * service <= 120) {
-        EXPECT_LE(all_waits(result), kWarps * (120 + (slots - 1) * service));
-      }
-    }
-  }
-}
-
 /// The last of `count` sectors begins when all others have been served.
 std::uint64_t streaming(std::uint64_t count, double bytes_per_cycle, std::uint64_t latency) {
   const auto service = static_cast<std::uint64_t>(std::llround(kSector / bytes_per_cycle * kFractions));
   return (count - 1) * service / kFractions + latency;
-}
-
-TEST(ClosedForms, StreamingAtTheBandwidthOfDram) {
-  for (const std::uint32_t sms : {1U, 2U, 4U}) {
-    for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0}) {
-      SCOPED_TRACE(testing::Message() << sms << " SMs, " << bytes_per_cycle << " bytes a cycle");
-      Bench bench;
-      bench.source = own_lines(1200);
-      bench.machine.sms = sms;
-      bench.machine.dram_latency_cycles = 40;
-      bench.machine.dram_bytes_per_second = bytes_per_cycle * kClock;
-      bench.options.resident_warps = 64;
-      const InterleaveResult result = measure(bench);
-      EXPECT_EQ(result.cycles, streaming(1200, bytes_per_cycle, 40));
-      EXPECT_NEAR(result.time.dram_cycles, 1200 * kSector / bytes_per_cycle, 1e-2);
-    }
-  }
 }
 
 // No L1, and few lines: hits in the L2. DRAM is as near as the L2, so that the first loads are like the others.
@@ -253,138 +205,6 @@ TEST(ClosedForms, StoresTakeBandwidth) {
   }
 }
 
-// A launch of stores alone: the bandwidth is busy from the first store to the end, long after the last warp.
-TEST(ClosedForms, StoresAloneTakeTheirBandwidth) {
-  for (const std::uint32_t sms : {1U, 2U, 4U}) {
-    for (const bool has_l2 : {true, false}) {
-      for (const double bytes_per_cycle : {1.7, 8.0, 13.0, 24.0, 32.0, 100.0, 1e4}) {
-        SCOPED_TRACE(testing::Message() << sms << " SMs, " << bytes_per_cycle << " bytes a cycle, L2 " << has_l2);
-        constexpr std::uint64_t kStores = 240;
-        std::vector<std::vector<test::Step>> items;
-        for (std::uint64_t line = 0; line < kStores; ++line) {
-          items.push_back({test::store({line})});
-        }
-        Bench bench;
-        bench.source = test::hand_made(items);
-        bench.machine.sms = sms;
-        bench.machine.l2_bytes = has_l2 ? bench.machine.l2_bytes : 0;
-        (has_l2 ? bench.machine.l2_bytes_per_second : bench.machine.dram_bytes_per_second) = bytes_per_cycle * kClock;
-        const InterleaveResult result = measure(bench);
-        const std::uint64_t issues = kStores / sms;  // one a cycle and SM
-        const double served = kStores * kSector / bytes_per_cycle;
-        EXPECT_EQ(result.cycles, std::max(issues, static_cast<std::uint64_t>(std::ceil(served - 1e-3))));
-        EXPECT_THAT(result.sm_last_cycle, testing::Each(issues)) << "no warp waits for its store";
-        const double busy = has_l2 ? result.time.l2_cycles : result.time.dram_cycles;
-        EXPECT_NEAR(busy, served, 1e-3);
-        EXPECT_LE(busy, static_cast<double>(result.cycles));
-        for (const SmTime& sm : result.time.sms) {
-          EXPECT_EQ(sm.busy, issues);
-          EXPECT_EQ(sm.idle, result.cycles - issues);
-        }
-      }
-    }
-  }
-}
-
-// A load's service may take longer than its latency: the data is there, and the server still busy.
-TEST(ClosedForms, AServiceLongerThanTheLatencyEndsTheLaunch) {
-  Bench bench;
-  bench.source = own_lines(1);
-  bench.machine.dram_bytes_per_second = kSector * kClock / 500;  // 500 cycles a sector
-  const InterleaveResult result = measure(bench);
-  EXPECT_EQ(result.sm_last_cycle.at(0), 120U);
-  EXPECT_EQ(result.cycles, 500U);
-  EXPECT_EQ(result.time.sms[0].idle, 380U);
-  EXPECT_DOUBLE_EQ(result.time.dram_cycles, 500);
-}
-
-// Slots of a partition share its issue slots; a warp alone has one partition, and its own latency.
-TEST(ClosedForms, IssueSlotsOfPartitions) {
-  for (const std::uint32_t partitions : {1U, 2U, 4U, 8U}) {
-    for (const std::uint32_t slots : {1U, 2U, 5U, 10U}) {  // of a partition
-      for (const std::uint32_t latency : {0U, 50U, 300U}) {
-        SCOPED_TRACE(testing::Message() << partitions << " partitions, " << slots << " slots, latency " << latency);
-        constexpr std::uint32_t kInstructions = 12;
-        const std::uint64_t warps = std::uint64_t{40} * partitions;
-        Bench bench;
-        bench.source = work_alone(warps, {.issue = kInstructions * kIssueScale, .latency = latency});
-        bench.machine.issue_partitions = partitions;
-        bench.machine.issue_per_cycle = 2;
-        bench.options.resident_warps = slots * partitions;
-        const InterleaveResult result = measure(bench);
-        const std::uint64_t service = kInstructions * partitions / 2;
-        EXPECT_EQ(result.cycles, closed_loop(40, slots, std::max<std::uint64_t>(service, latency), service));
-        EXPECT_EQ(waits(result, WarpWait::Issue), all_waits(result));
-        EXPECT_DOUBLE_EQ(result.time.issue_cycles, static_cast<double>(warps * service));
-        if (slots * service >= latency && latency <= service) {
-          EXPECT_EQ(result.cycles, warps * kInstructions / 2) << "as many as the SM issues";
-        }
-      }
-    }
-  }
-}
-
-TEST(ClosedForms, AWarpAloneHasOnePartition) {
-  for (const std::uint32_t partitions : {1U, 3U, 4U}) {
-    Bench bench;
-    bench.source = work_alone(10, {.issue = 30 * kIssueScale});
-    bench.machine.issue_partitions = partitions;
-    bench.machine.issue_per_cycle = 1;
-    EXPECT_EQ(measure(bench).cycles, 10U * 30 * partitions);
-  }
-}
-
-TEST(ClosedForms, TestsOfTheRayUnit) {
-  struct Rate {
-    double visits, boxes, triangles;
-    std::uint64_t service;  ///< of 12 boxes and 8 triangles
-  };
-  for (const Rate& rate : {Rate{2, 0, 0, 10}, Rate{1, 4, 2, 7}, Rate{1, 1, 1, 20}, Rate{0.25, 0, 0, 80}}) {
-    for (const std::uint32_t slots : {1U, 2U, 4U, 8U, 20U}) {
-      for (const double latency : {0.0, 15.4, 119.5}) {
-        SCOPED_TRACE(testing::Message() << rate.service << " cycles, " << slots << " slots, latency " << latency);
-        Bench bench;
-        bench.source = work_alone(40, {.visits = 20, .boxes = 12, .triangles = 8});
-        bench.machine.rt_steps_per_cycle = rate.visits;
-        bench.machine.rt_boxes_per_cycle = rate.boxes;
-        bench.machine.rt_triangles_per_cycle = rate.triangles;
-        bench.machine.rt_test_latency_cycles = latency;
-        bench.options.resident_warps = slots;
-        const InterleaveResult result = measure(bench);
-        const auto more = static_cast<std::uint64_t>(std::llround(latency));  // after the turn
-        EXPECT_EQ(result.cycles, closed_loop(40, slots, rate.service + more, rate.service));
-        EXPECT_EQ(waits(result, WarpWait::Traversal), all_waits(result));
-        EXPECT_DOUBLE_EQ(result.time.ray_unit_cycles, 40.0 * static_cast<double>(rate.service));
-      }
-    }
-  }
-}
-
-// Without a ray unit a step is shader work of all lanes, however many are active.
-TEST(ClosedForms, TestsInSoftware) {
-  for (const std::uint32_t slots : {1U, 3U, 10U}) {  // of a partition
-    for (const std::uint32_t of_tests : {0U, 190U}) {
-      SCOPED_TRACE(testing::Message() << slots << " slots, latency " << of_tests);
-      Bench bench;
-      bench.source = work_alone(60, {.visits = 3, .boxes = 3});
-      bench.machine.software_traversal = true;
-      bench.machine.warp_size = 32;
-      bench.machine.issue_partitions = 2;
-      bench.machine.issue_per_cycle = 4;
-      bench.machine.rt_steps_per_cycle = 2;
-      bench.machine.rt_test_latency_cycles = of_tests;
-      bench.options.resident_warps = 2 * slots;
-      const InterleaveResult result = measure(bench);
-      constexpr std::uint64_t kService = 32 * 4 / 2 / 2;  // 64 warp instructions, of which a partition issues 2 a cycle
-      const std::uint64_t latency = std::max<std::uint64_t>(kService, of_tests);
-      EXPECT_EQ(result.cycles, closed_loop(30, slots, latency, kService));
-      EXPECT_EQ(waits(result, WarpWait::Traversal), all_waits(result));
-      EXPECT_EQ(result.time.ray_unit_cycles, 0);
-      EXPECT_EQ(result.time.issue_cycles, 60.0 * kService);
-    }
-  }
-}
-
 // A traversal: each step loads a node of the L1 and tests it. The first node comes from DRAM. The latency of the load
 // and that of the tests do not depend on each other.
 TEST(ClosedForms, TraversalOfOneWarp) {
@@ -408,34 +228,6 @@ TEST(ClosedForms, TraversalOfOneWarp) {
       }
     }
   }
-}
-
-TEST(ClosedForms, RaysInFlight) {
-  for (const std::uint32_t limit : {1U, 8U, 9U, 16U, 64U, 96U, 1000U, 0U}) {
-    for (const std::uint32_t slots : {1U, 4U, 12U, 48U}) {
-      SCOPED_TRACE(testing::Message() << "at most " << limit << " rays, " << slots << " slots");
-      constexpr std::uint64_t kWarps = 96;
-      Bench bench;
-      bench.source = own_lines(kWarps, {.rays_begin = 8}, {.rays_end = 8});
-      bench.machine.rt_rays = limit;
-      bench.options.resident_warps = slots;
-      const InterleaveResult result = measure(bench);
-      // Warps at a time: of 8 rays each; one always goes.
-      const std::uint32_t at_a_time = limit == 0 ? slots : std::min(slots, std::max(1U, limit / 8));
-      EXPECT_EQ(result.cycles, closed_loop(kWarps, at_a_time, 120, 1));
-      EXPECT_EQ(waits(result, WarpWait::Traversal) > 0, at_a_time < slots) << "the others wait for the unit";
-    }
-  }
-}
-
-// A processor without a ray unit has no such limit.
-TEST(ClosedForms, RaysInFlightInSoftware) {
-  Bench bench;
-  bench.source = own_lines(96, {.rays_begin = 8}, {.rays_end = 8});
-  bench.machine.rt_rays = 8;
-  bench.machine.software_traversal = true;
-  bench.options.resident_warps = 12;
-  EXPECT_EQ(measure(bench).cycles, closed_loop(96, 12, 120, 1));
 }
 
 // M misses a latency, whether they are those of many warps, of one instruction, or of instructions that do not wait for
@@ -473,21 +265,6 @@ TEST(ClosedForms, OutstandingMisses) {
   }
 }
 
-// Clauses of loads: memory-level parallelism of one warp.
-TEST(ClosedForms, ClausesOfLoads) {
-  for (const std::uint32_t size : {1U, 2U, 5U, 20U, 100U}) {
-    SCOPED_TRACE(size);
-    Bench bench;
-    bench.source = chase(different(100));
-    std::vector<WarpWork>& work = bench.source.streams[0].work;
-    work.resize(101);
-    for (std::uint32_t i = 0; i < 100; ++i) {
-      work[i].follows = i % size != 0;
-    }
-    EXPECT_EQ(measure(bench).cycles, 100U / size * (size - 1 + 120));
-  }
-}
-
 TEST(ClosedForms, DelaysOfReordering) {
   for (const std::uint32_t delay : {1U, 40U, 500U}) {
     for (const std::uint32_t slots : {1U, 4U, 20U, 60U}) {
@@ -508,27 +285,6 @@ TEST(ClosedForms, DelaysOfReordering) {
       result = measure(loads);
       EXPECT_EQ(result.cycles, closed_loop(kWarps, slots, delay + 120, 1));
       EXPECT_EQ(waits(result, WarpWait::Reorder), kWarps * delay);
-    }
-  }
-}
-
-// Time is that of the bottleneck: of shader work and memory that overlap, the longer one.
-TEST(ClosedForms, TheBottleneck) {
-  constexpr std::uint64_t kWarps = 800;
-  for (const std::uint32_t instructions : {1U, 4U, 10U, 16U, 40U}) {
-    for (const std::uint32_t service : {2U, 5U, 10U, 20U}) {
-      SCOPED_TRACE(testing::Message() << instructions << " instructions, " << service << " cycles a sector");
-      Bench bench;
-      bench.source = own_lines(kWarps, {.issue = instructions * kIssueScale});
-      bench.machine.issue_per_cycle = 2;
-      bench.machine.issue_partitions = 1;
-      bench.machine.dram_bytes_per_second = kSector * kClock / service;
-      bench.options.resident_warps = 128;
-      const InterleaveResult result = measure(bench);
-      const std::uint64_t shader = kWarps * instructions / 2;
-      const std::uint64_t memory = kWarps * service;
-      EXPECT_GE(result.cycles, std::max(shader, memory));
-      EXPECT_LE(result.cycles, std::max(shader, memory) + 120 + instructions + service);
     }
   }
 }

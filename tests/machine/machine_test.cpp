@@ -66,6 +66,15 @@ TEST(Machine, RefusesWhatNoMachineIs) {
   expect_usage("sms = [2]", {"'sms'", "a table or list"});
   expect_usage("reorders = 1", {"'reorders'", "true or false"});
   expect_usage("name = 3", {"'name'", "a string"});
+  expect_usage("software_traversal = true\nrt_rays = 8",
+               {"my.toml:2", "without a ray-tracing unit", "software_traversal = true and rt_rays = 8",
+                "rt_rays = 0, or software_traversal = false"});
+  expect_usage("software_traversal = true\nrt_boxes_per_cycle = 2\nrt_triangles_per_cycle = 1",
+               {"my.toml:2", "rt_boxes_per_cycle = 2"});
+  expect_usage("withheld_sms = 2", {"my.toml:1", "does not reorder", "reorders = false and withheld_sms = 2",
+                                    "set withheld_sms to 0, or reorders to true"});
+  EXPECT_EQ(parse_machine("reorder_cycles = 70", "").reorder_cycles, 70) << "what if it reordered?";
+  EXPECT_NO_THROW(static_cast<void>(parse_machine("software_traversal = true\nrt_rays = 0\nwithheld_sms = 0", "")));
   expect_usage("sms = 4\nwithheld_sms = 4", {"my.toml:2", "withholds all", "less than sms = 4"});
   expect_usage("sms = 4\nrt_boxes_per_cycle = 1", {"my.toml:2", "only rt_boxes_per_cycle", "or none of them"});
   expect_usage("rt_triangles_per_cycle = 1", {"my.toml:1", "only rt_triangles_per_cycle"});

@@ -124,7 +124,7 @@ TEST(ParameterTable, EveryNumberOfAMachineIsAKeyWithTheRangeOfMachineFiles) {
       std::ostringstream text;
       text.precision(17);
       if (key == "withheld_sms") {
-        text << "sms = 4096\n";
+        text << "sms = 4096\nreorders = true\n";
       }
       const char* const together = key == "rt_boxes_per_cycle"       ? "rt_triangles_per_cycle"
                                    : key == "rt_triangles_per_cycle" ? "rt_boxes_per_cycle"

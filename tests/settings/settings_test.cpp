@@ -80,10 +80,29 @@ TEST(Settings, OrderOfSettingDoesNotMatter) {
   } while (std::next_permutation(assignments.begin(), assignments.end()));
 }
 
+TEST(Settings, MachinesThatContradictThemselvesAreRefused) {
+  const auto refused = [](const std::vector<std::string>& assignments, const std::vector<std::string>& pieces) {
+    expect_usage([&] { static_cast<void>(completed(assignments)); }, pieces);
+  };
+  refused({"machine.software_traversal=true", "machine.rt_rays=8"},
+          {"--set, machine.software_traversal", "--set, machine.rt_rays",
+           "machine.software_traversal = true and machine.rt_rays = 8",
+           "machine.rt_rays = 0, or machine.software_traversal = false"});
+  refused({"machine.name=h200", "machine.rt_rays=8"}, {"--set, machine.rt_rays", "without a ray-tracing unit"});
+  refused({"machine.name=h200", "machine.rt_boxes_per_cycle=8", "machine.rt_triangles_per_cycle=8"},
+          {"machine.rt_boxes_per_cycle = 8"});
+  refused({"machine.reorders=false"}, {"--set, machine.reorders", "machine.withheld_sms = 2", "does not reorder"});
+  refused({"machine.name=generic", "machine.withheld_sms=1"}, {"set machine.withheld_sms to 0"});
+  EXPECT_EQ(completed({"machine.name=generic", "machine.reorders=true", "machine.withheld_sms=1"})
+                .integer("machine.withheld_sms"),
+            1);
+  EXPECT_EQ(completed({"machine.reorders=false", "machine.withheld_sms=0"}).integer("machine.withheld_sms"), 0);
+}
+
 TEST(Settings, TextsAreReadAsTheDeclaredType) {
   const Settings settings =
       completed({"cache.l1.bytes=64KiB", "cache.l2.bytes=4MiB", "machine.l2_bytes=1GiB", "machine.clock_mhz=1e3",
-                 "stream.coalesce=false", "machine.reorders=false", "launch=3"});
+                 "stream.coalesce=false", "machine.reorders=false", "machine.withheld_sms=0", "launch=3"});
   EXPECT_EQ(settings.integer("cache.l1.bytes"), 65536);
   EXPECT_EQ(settings.integer("cache.l2.bytes"), 4 << 20);
   EXPECT_EQ(settings.integer("machine.l2_bytes"), 1 << 30);

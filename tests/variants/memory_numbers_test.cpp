@@ -117,7 +117,8 @@ TEST(MemoryNumbers, ChoicesAreNoAmounts) {
 }
 
 TEST(MemoryNumbers, ValuesThatAreNoAmounts) {
-  expect_refused({}, "machine.rt_rays=0..64", {"the key has no amount now: 0 means 'no limit'"});
+  expect_refused({}, "machine.rt_rays=0..64", {"0 means 'no limit'", "'machine.rt_rays=0..64'"});
+  expect_refused({}, "machine.rt_rays=8..64", {"a range around 1536, the present value"});
   expect_refused({"machine.rt_rays=64"}, "machine.rt_rays=0..128", {"0 means 'no limit'", "'machine.rt_rays=0..128'"});
   expect_refused({}, "schedule.resident_warps=0..8", {"0 means 'the machine's, by registers'"});
   expect_refused({}, "machine.l1_bytes=0..262144", {"0 means 'no L1'"});
@@ -177,6 +178,9 @@ TEST(MemoryNumbers, AllNumbersNotKnownForSureDecide) {
                                         "machine.l2_bytes_per_second",
                                         "machine.dram_latency_cycles",
                                         "machine.outstanding_misses",
+                                        "machine.rt_rays",
+                                        "stream.load_bytes",
+                                        "stream.stack_entries",
                                         "stream.payload_bytes"};
   EXPECT_EQ(deciding({laptop}), of_all);
   std::set<std::string> of_ser = of_all;
@@ -318,13 +322,55 @@ TEST(MemoryNumbers, NumbersLeftOutAreTold) {
   const std::vector<std::string> left = experiment::left_out(ser, kFacts, asked);
   EXPECT_THAT(left, testing::IsSupersetOf({"scheduler.model:live_state", "machine.reorder_cycles"}));
   EXPECT_THAT(left, testing::Not(testing::Contains("shader_costs.closest-hit")));
-  // Without a range are those that now mean "no limit", "not known", "all of them" or nothing at all.
+  // Without a range are those that now mean nothing at all, or have no plausible other value.
   const std::vector<std::string> fixed = experiment::left_out(ser, kFacts, {});
-  EXPECT_THAT(fixed, testing::IsSupersetOf({"machine.rt_rays", "stream.load_bytes", "stream.stack_entries",
-                                            "stream.record_bytes", "stream.pixel_bytes"}));
+  EXPECT_THAT(fixed, testing::IsSupersetOf({"stream.record_bytes", "stream.pixel_bytes"}));
+  for (const char* key : {"machine.rt_rays", "stream.load_bytes", "stream.stack_entries", "machine.rt_boxes_per_cycle",
+                          "machine.rt_triangles_per_cycle"}) {
+    EXPECT_THAT(fixed, testing::Not(testing::Contains(key)));
+  }
   for (const Quantity& quantity : experiment::numbers_of(ser, kFacts, {})) {
     EXPECT_THAT(fixed, testing::Not(testing::Contains(quantity.key)));
   }
+}
+
+/// No limit is as many as there can be: the range goes from the least plausible limit to it.
+TEST(MemoryNumbers, NoLimitHasARange) {
+  const auto usual = [](const std::vector<std::string>& assignments, const std::string& key) {
+    std::optional<Quantity> found;
+    for (const Quantity& quantity : experiment::numbers_of(completed(assignments), kFacts, {})) {
+      found = quantity.key == key ? quantity : found;
+    }
+    return found;
+  };
+  const auto rays = usual({}, "machine.rt_rays");
+  ASSERT_TRUE(rays);
+  EXPECT_EQ(rays->meaning, "no limit");
+  EXPECT_EQ(rays->value, 48 * 32) << "of the warps that an SM holds";
+  EXPECT_EQ(rays->low, 32) << "a warp's";
+  EXPECT_EQ(rays->high, rays->value);
+  const auto load = usual({}, "stream.load_bytes");
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->low, 16);
+  EXPECT_EQ(load->high, 4096);
+  EXPECT_EQ(load->meaning, "no limit");
+  const auto stack = usual({}, "stream.stack_entries");
+  ASSERT_TRUE(stack);
+  EXPECT_EQ(stack->low, 8);
+  EXPECT_EQ(stack->meaning, "all of them");
+  EXPECT_FALSE(usual({"machine.software_traversal=true"}, "machine.rt_rays"));
+  EXPECT_FALSE(usual({"stream.stack_entries=4"}, "stream.stack_entries")) << "given";
+  EXPECT_FALSE(usual({"machine.rt_rays=64"}, "machine.rt_rays")) << "given";
+  // At its present value the key stays as it is: no limit, not a limit of so many.
+  for (const double value : {rays->value, 64.0}) {
+    Settings settings = asked_of({});
+    experiment::set_numbers(settings, kFacts, {&*rays, 1}, {&value, 1}, true);
+    EXPECT_EQ(experiment::complete(settings, experiment::NamedInput::Elsewhere).integer("machine.rt_rays"),
+              value == 64 ? 64 : 0);
+  }
+  const auto asked = numbers({}, "machine.rt_rays");
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked.front().low, 32);
 }
 
 TEST(MemoryNumbers, RangesAreCutToWholeSteps) {

@@ -15,7 +15,8 @@ TEST(Engine, FindsEveryKnownAnswer) {
   std::vector<std::string> specs;
   std::vector<experiment::Settings> configurations;
   for (const std::string& spec : test::all_specs()) {
-    for (const KnownAnswer& known : Workloads::create(spec).model->answers()) {
+    for (const KnownAnswer& known : Workloads::create(spec).model->answers(machine::load_machine("rtx4090"))) {
+      ASSERT_EQ(known.unknown, "") << spec << ": the default machine gives every answer";
       experiment::Settings settings;
       settings.set("workload", spec, "test");
       settings.set("outputs", experiment::find_metric(known.metric).output, "test");
@@ -38,6 +39,41 @@ TEST(Engine, FindsEveryKnownAnswer) {
     EXPECT_TRUE(agrees(answers[i], found->second))
         << specs[i] << ": " << answers[i].metric << " is " << found->second << ", known " << answers[i].value;
   }
+}
+
+experiment::Outcome outcome_of(const std::vector<std::pair<std::string, std::string>>& keys) {
+  experiment::Settings settings;
+  for (const auto& [key, value] : keys) {
+    settings.set(key, value, "test");
+  }
+  const experiment::Settings complete = experiment::complete(settings);
+  experiment::Evaluator evaluator({});
+  return evaluator.evaluate({&complete, 1}).front();
+}
+
+TEST(Engine, WarpsNeedMemoryTime) {
+  const experiment::Outcome refused = outcome_of({{"workload", "littles-law"}, {"outputs", "cache"}});
+  ASSERT_TRUE(refused.failure);
+  EXPECT_EQ(refused.failure->kind, ErrorKind::Usage);
+  EXPECT_NE(format_error(refused.failure->info).find("schedule.time=memory"), std::string::npos);
+  const experiment::Outcome no_threads = outcome_of({{"workload", "littles-law"}, {"outputs", "simt"}});
+  ASSERT_TRUE(no_threads.failure);
+  EXPECT_EQ(no_threads.failure->kind, ErrorKind::Missing);
+}
+
+/// Memory time of warps depends on the machine, its schedule, and nothing else.
+TEST(Engine, WarpsFollowTheMachine) {
+  const auto cycles = [](const std::string& key, const std::string& value) {
+    const experiment::Outcome outcome = outcome_of(
+        {{"workload", "pointer-chase:loads=10"}, {"outputs", "time"}, {"schedule.time", "memory"}, {key, value}});
+    EXPECT_FALSE(outcome.failure);
+    return outcome.metrics.front().second;
+  };
+  EXPECT_EQ(cycles("machine.dram_latency_cycles", "500"), 5000);
+  EXPECT_EQ(cycles("machine.dram_latency_cycles", "900"), 9000);
+  const double now = cycles("machine.name", "rtx4090");
+  EXPECT_EQ(cycles("schedule.compute_cycles", "3"), now + 9 * 3);
+  EXPECT_EQ(cycles("packing", "random"), now);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "sim/caching/cache.hpp"
@@ -10,7 +11,12 @@
 #include "sim/comparison/compare.hpp"
 #include "sim/engine/stages/simt.hpp"
 #include "sim/machine/cache_geometry.hpp"
+#include "sim/machine/interleave.hpp"
+#include "sim/machine/time_shares.hpp"
+#include "sim/machine/time_split.hpp"
 #include "sim/rays/traverse.hpp"
+#include "tests/interleave/random_source.hpp"
+#include "tests/interleave/slow_interleave.hpp"
 #include "tests/support/second_path.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -165,11 +171,90 @@ double measure_cache(const workloads::MemoryWorkload& workload, const std::strin
   return static_cast<double>(counts.hits) / memory::kOne / static_cast<double>(counts.accesses);
 }
 
+/// Warps that are there already.
+KeptSource kept(const workloads::WarpWorkload& made) {
+  KeptSource source;
+  source.streams = made.streams;
+  source.options = made.coalescing;
+  return source;
+}
+
+class NoSink : public memory::TransactionSink {
+ public:
+  void take(const memory::TransactionBlock& /*block*/) override {}
+};
+
+void hold_against_slow(const workloads::WarpWorkload& made, const machine::Machine& machine,
+                       const machine::InterleaveOptions& options, const machine::InterleaveResult& result) {
+  constexpr std::uint64_t kSmall = 3000;
+  std::uint64_t steps = made.streams.size();
+  for (const memory::WarpStream& stream : made.streams) {
+    steps += stream.transactions.size();
+  }
+  if (steps > kSmall || result.cycles > 50 * kSmall) {
+    return;
+  }
+  SlowQueues queues(made.plan);
+  std::vector<memory::WarpStream> streams = made.streams;
+  for (memory::WarpStream& stream : streams) {  // the slow one tells of instructions and requests too
+    stream.raw.rows.resize(stream.instructions());
+    stream.requests.resize(stream.transactions.size());
+  }
+  SlowInterleave slow(streams, made.coalescing, queues, machine, options);
+  slow.run();
+  if (slow.result.cycles != result.cycles || slow.result.time.sms != result.time.sms) {
+    throw std::runtime_error("the slow interleaving takes " + std::to_string(slow.result.cycles) + " cycles, not " +
+                             std::to_string(result.cycles));
+  }
+}
+
 }  // namespace
+
+std::map<std::string, double> measure_warps(const Workload& workload, const KnownAnswer& known,
+                                            const machine::Machine& machine) {
+  Taken settings(known);
+  if (settings.take("schedule.time", "") != "memory") {
+    throw std::runtime_error("warps need memory time");
+  }
+  const workloads::WarpWorkload made = workload.make_warps(machine);
+  machine::InterleaveOptions options;
+  options.work = true;
+  options.resident_warps = made.resident_warps;
+  options.compute_cycles = static_cast<std::uint32_t>(std::stoul(settings.take("schedule.compute_cycles", "")));
+  options.warp_scheduler = settings.take("schedule.warp_scheduler", "");
+  options.start_delay = made.start_delay;
+  settings.finish();
+  KeptSource source = kept(made);
+  NoSink sink;
+  const machine::InterleaveResult result = machine::interleave(source, made.plan, machine, options, sink);
+  hold_against_slow(made, machine, options, result);
+  const machine::TimeShares shares =
+      machine::time_shares(result.time, result.cycles, result.mshr_stall_cycles, machine);
+  const machine::StageShares stages = machine::stage_shares(result.time);
+  const auto part = [&](machine::WarpWait state) { return shares.parts[static_cast<std::size_t>(state)]; };
+  const auto busy = [&](machine::Resource resource) { return shares.busy[static_cast<std::size_t>(resource)]; };
+  const auto& exchange = stages[static_cast<std::size_t>(memory::WorkStage::Exchange)];
+  return {{"time_cycles", static_cast<double>(result.cycles)},
+          {"time_l2_bytes", static_cast<double>(result.time.l2_bytes)},
+          {"time_dram_bytes", static_cast<double>(result.time.dram_bytes)},
+          {"time_dram_written_bytes", static_cast<double>(result.time.dram_written_bytes)},
+          {"time_resident_warps", shares.resident_warps},
+          {"time_issue_share", part(machine::WarpWait::Issue)},
+          {"time_traversal_share", part(machine::WarpWait::Traversal)},
+          {"time_issue_slots_busy", busy(machine::Resource::IssueSlots)},
+          {"time_ray_tracing_units_busy", busy(machine::Resource::RayUnit)},
+          {"time_l2_bandwidth_busy", busy(machine::Resource::L2Bandwidth)},
+          {"time_dram_bandwidth_busy", busy(machine::Resource::DramBandwidth)},
+          {"time_mshrs_busy", busy(machine::Resource::Mshrs)},
+          {"time_stage_exchange_share", std::accumulate(exchange.begin(), exchange.end(), 0.0)}};
+}
 
 double measure(const Workload& workload, const KnownAnswer& known) {
   Taken settings(known);
-  if (workload.is_memory()) {
+  if (workload.kind() == workloads::WorkloadKind::Warps) {
+    return measure_warps(workload, known, machine::load_machine("rtx4090")).at(known.metric);
+  }
+  if (workload.kind() == workloads::WorkloadKind::Memory) {
     return measure_cache(workload.make_memory(), known.metric, settings);
   }
   const trace::Trace trace = workload.make_trace();

@@ -14,7 +14,7 @@ void expect_usage(const std::string& spec, const std::string& part) {
   EXPECT_THAT(test::message_of(ErrorKind::Usage,
                                [&] {
                                  const auto created = Workloads::create(spec);
-                                 static_cast<void>(created.model->is_memory()
+                                 static_cast<void>(created.model->kind() == WorkloadKind::Memory
                                                        ? created.model->make_memory().records.records()
                                                        : created.model->make_trace().launches.size());
                                }),
@@ -39,6 +39,18 @@ TEST(Workload, RefusesWhatWouldNotFit) {
   expect_usage("stride:instructions=1048576,repeats=65536", "too large");
   expect_usage("working-set:lines=16777216,passes=65536,sms=4096", "too large");
   expect_usage("reuse-distance:near=1048576,blocks=65536,repeats=4096,rounds=4096", "too large");
+}
+
+TEST(Workload, RefusesWarpsThatWouldNotFit) {
+  for (const char* spec : {"littles-law:resident_warps=48,rounds=65536", "compute-bound:warps=12,rounds=65536",
+                           "mshr-bound:loads=65536,clauses=4096", "streaming:resident_warps=48,lines=4096"}) {
+    EXPECT_THAT(
+        test::message_of(
+            ErrorKind::Usage,
+            [&] { static_cast<void>(Workloads::create(spec).model->make_warps(machine::load_machine("rtx4090"))); }),
+        HasSubstr("too large"))
+        << spec;
+  }
 }
 
 TEST(Workload, EveryGeneratorSaysWhatItIs) {

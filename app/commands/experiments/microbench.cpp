@@ -23,6 +23,7 @@
 #include "capture/trace/writer.hpp"
 #include "sim/engine/evaluator.hpp"
 #include "sim/machine/shader_names.hpp"
+#include "sim/settings/machine_settings.hpp"
 #include "sim/settings/metrics.hpp"
 #include "sim/workloads/workload.hpp"
 
@@ -42,6 +43,7 @@ constexpr int kWrongAnswers = 1;  ///< exit code
 struct MicrobenchArguments {
   std::vector<std::string> specs;
   std::vector<std::string> settings;
+  std::string machine;
   bool list = false;
   std::string written;
   bool force = false;
@@ -105,13 +107,41 @@ void require_settable(const std::string& assignment) {
   }
 }
 
-Question make_question(const std::string& workload, const KnownAnswer& known, const MicrobenchArguments& given) {
-  const std::string& output = experiment::find_metric(known.metric).output;
+/// The machine of the experiments: the answers of workloads of warps are those on it.
+machine::Machine machine_asked(const MicrobenchArguments& given) {
+  Settings settings;
+  settings.set(kWorkload, Workloads::names().front(), kWorkload);
+  for (const std::string& assignment : given.settings) {
+    if (assignment.starts_with("machine.")) {
+      settings.set_text(assignment, "--set");
+    }
+  }
+  return experiment::machine_of(complete(settings));
+}
+
+/// The settings of a known answer; of a workload of warps on the machine that is asked.
+Settings known_settings(const std::string& workload, const KnownAnswer& known, workloads::WorkloadKind kind,
+                        const MicrobenchArguments& given) {
   Settings settings;
   settings.set(kWorkload, workload, kWorkload);
-  settings.set(kOutputs, output, kWorkload);
+  settings.set(kOutputs, experiment::find_metric(known.metric).output, kWorkload);
+  for (const std::string& assignment : given.settings) {
+    if (kind == workloads::WorkloadKind::Warps && assignment.starts_with("machine.")) {
+      settings.set_text(assignment, "--set");
+    }
+  }
   for (const auto& [key, value] : known.settings) {
     settings.set(key, value, kWorkload);
+  }
+  return settings;
+}
+
+Question make_question(const std::string& workload, const KnownAnswer& known, workloads::WorkloadKind kind,
+                       const MicrobenchArguments& given) {
+  const std::string& output = experiment::find_metric(known.metric).output;
+  Settings settings = known_settings(workload, known, kind, given);
+  if (!known.unknown.empty()) {
+    return {workload, known, std::move(settings), false, known.unknown};
   }
   const Settings as_known = complete(settings);
   if (given.settings.empty()) {
@@ -124,14 +154,18 @@ Question make_question(const std::string& workload, const KnownAnswer& known, co
   return {workload, known, changed, differ(as_known, changed, experiment::stage(output))};
 }
 
-/// Specs of the command line, or every generator's examples.
+/// Specs of the command line, or every generator's examples; with --machine those whose answers are the machine's.
 std::vector<std::string> chosen_specs(const MicrobenchArguments& given) {
   if (!given.specs.empty()) {
     return given.specs;
   }
   std::vector<std::string> specs;
   for (const std::string& name : Workloads::names()) {
-    const std::vector<std::string> examples = Workloads::create(name).model->examples();
+    const auto model = Workloads::create(name).model;
+    if (!given.machine.empty() && model->kind() != workloads::WorkloadKind::Warps) {
+      continue;
+    }
+    const std::vector<std::string> examples = model->examples();
     specs.insert(specs.end(), examples.begin(), examples.end());
   }
   return specs;
@@ -139,10 +173,11 @@ std::vector<std::string> chosen_specs(const MicrobenchArguments& given) {
 
 std::vector<Question> make_questions(const MicrobenchArguments& given) {
   std::vector<Question> questions;
+  const machine::Machine machine = machine_asked(given);
   for (const std::string& spec : chosen_specs(given)) {
     const Workloads::Created created = Workloads::create(spec);
-    for (const KnownAnswer& known : created.model->answers()) {
-      questions.push_back(make_question(created.spec, known, given));
+    for (const KnownAnswer& known : created.model->answers(machine)) {
+      questions.push_back(make_question(created.spec, known, created.model->kind(), given));
     }
   }
   return questions;
@@ -181,7 +216,8 @@ void leave_out_strangers(std::vector<Question>& questions, const MicrobenchArgum
   for (const Question& question : questions) {
     if (!by_workload.contains(question.workload)) {
       const auto model = Workloads::create(question.workload).model;
-      by_workload[question.workload] = model->is_memory() ? std::vector<trace::Shader>() : model->make_trace().shaders;
+      by_workload[question.workload] =
+          model->kind() == workloads::WorkloadKind::Rays ? model->make_trace().shaders : std::vector<trace::Shader>();
     }
   }
   std::vector<std::string> known;
@@ -195,7 +231,7 @@ void leave_out_strangers(std::vector<Question>& questions, const MicrobenchArgum
     for (Question& question : questions) {
       const std::vector<trace::Shader>& all = by_workload[question.workload];
       const experiment::Stage stage = experiment::stage(experiment::find_metric(question.known.metric).output);
-      if ((shader.read_by & experiment::bit(stage)) == 0) {
+      if ((shader.read_by & experiment::bit(stage)) == 0 || !question.unasked.empty()) {
         continue;
       }
       wanted = true;
@@ -303,7 +339,12 @@ std::string render(const output::Table& table, const std::string& device, const 
                         given.format.format());
 }
 
-output::Table list_table() {
+const char* to_string(workloads::WorkloadKind kind) {
+  return kind == workloads::WorkloadKind::Rays ? "rays" : kind == workloads::WorkloadKind::Memory ? "memory" : "warps";
+}
+
+output::Table list_table(const MicrobenchArguments& given) {
+  const machine::Machine machine = machine_asked(given);
   output::Table table;
   table.columns = {{"name", "name"},
                    {"kind", "kind"},
@@ -314,13 +355,13 @@ output::Table list_table() {
     const auto model = Workloads::create(name).model;
     std::vector<std::string> metrics;
     for (const std::string& spec : model->examples()) {
-      for (const KnownAnswer& known : Workloads::create(spec).model->answers()) {
+      for (const KnownAnswer& known : Workloads::create(spec).model->answers(machine)) {
         if (std::ranges::find(metrics, known.metric) == metrics.end()) {
           metrics.push_back(known.metric);
         }
       }
     }
-    table.rows.push_back({name, std::string(model->is_memory() ? "memory" : "rays"), Workloads::describe(name).summary,
+    table.rows.push_back({name, std::string(to_string(model->kind())), Workloads::describe(name).summary,
                           fmt::format("{}", fmt::join(metrics, ", ")),
                           fmt::format("{}", fmt::join(model->examples(), " "))});
   }
@@ -341,7 +382,13 @@ int write_workload(const MicrobenchArguments& given) {
   require_file_name(given.written, "--output");
   require_writable(given.written, given.force);
   const Workloads::Created created = Workloads::create(given.specs.front());
-  if (created.model->is_memory()) {
+  if (created.model->kind() == workloads::WorkloadKind::Warps) {
+    throw Error(ErrorKind::Usage,
+                {"no file holds warps and their work", "--output", "'" + created.spec + "'",
+                 "a workload of rays or of memory instructions",
+                 "use it as an experiment's workload, rayreplay sweep with workload = \"" + created.spec + "\""});
+  }
+  if (created.model->kind() == workloads::WorkloadKind::Memory) {
     const workloads::MemoryWorkload made = created.model->make_memory();
     const auto writer = import::create_memory_trace(given.written, import::TraceForm::Binary, given.force, made.header);
     writer->append(made.records);
@@ -381,10 +428,14 @@ void log_verdicts(const std::vector<Question>& questions, const std::vector<Answ
   }
 }
 
-int act(const MicrobenchArguments& given) {
+int act(const MicrobenchArguments& asked) {
+  MicrobenchArguments given = asked;
+  if (!given.machine.empty()) {
+    given.settings.push_back(std::string(experiment::kMachineName) + "=" + given.machine);
+  }
   static_cast<void>(given.format.format());
   if (given.list) {
-    console::print(output::render(list_table(), given.format.format()));
+    console::print(output::render(list_table(given), given.format.format()));
     return 0;
   }
   if (!given.written.empty()) {
@@ -430,10 +481,16 @@ int act(const MicrobenchArguments& given) {
 }
 
 void declare(CLI::App& command, MicrobenchArguments& options) {
-  command.add_option("workload", options.specs, "Workloads [every generator at a few points]")->type_name("SPEC");
+  command
+      .add_option("workload", options.specs,
+                  "Workloads [every generator at a few points; with --machine those of memory time]")
+      ->type_name("SPEC");
   command.add_option("--set", options.settings, "Change a key of the experiments, may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  command
+      .add_option("--machine", options.machine, "Check memory time on this machine: a shipped one's name, or a file")
+      ->type_name("NAME");
   command.add_flag("--list", options.list, "List the generators and what is known of them");
   options.device.add_to(command);
   options.format.add_to(command);

@@ -25,7 +25,7 @@ namespace {
 using experiment::MemoryResult;
 using experiment::MemoryRow;
 
-constexpr const char* kSchema = "rayreplay.memory/1";
+constexpr const char* kSchema = "rayreplay.memory/2";
 constexpr const char* kImageFile = "rendered.png";
 constexpr std::array<std::string_view, 7> kFiles = {"index.html",  "memory.json",  "memory.csv", "break-even.csv",
                                                     "config.toml", "machine.toml", kImageFile};

@@ -1,6 +1,6 @@
 // Output of `rayreplay whatif --outputs` with `time` or `cache`: text, JSON, CSV, and a report folder.
 //
-// Contract: JSON has the schema rayreplay.memory/1 (docs/surfaces.md): the resolved configuration of the first row, the
+// Contract: JSON has the schema rayreplay.memory/2 (docs/surfaces.md): the resolved configuration of the first row, the
 // machine, the rows with every metric, what moved each, its verdict and break-even. The folder has index.html (no
 // scripts, nothing external), memory.json, memory.csv, break-even.csv, config.toml and machine.toml; with a
 // rendered picture rendered.png; with maps the pictures of memory_maps.hpp. The same result gives the same bytes.

@@ -39,7 +39,10 @@ constexpr double kToldShare = 0.0005;  // parts below it are rounding in text
 constexpr std::array<std::string_view, machine::kTimeParts> kPartKeys = {
     "reorder", "issue", "traversal", "load_unit", "l1_wait", "merged", "l2_wait", "dram_wait", "barrier", "idle"};
 
-constexpr std::array<std::string_view, 8 + machine::kTimeParts> kTimeKeys = {"variant",
+/// Of the warp-cycles; the other parts are of the SM-cycles.
+constexpr std::string_view kExchangeShare = "time_stage_exchange_share";
+
+constexpr std::array<std::string_view, 9 + machine::kTimeParts> kTimeKeys = {"variant",
                                                                              "efficiency",
                                                                              "model_milliseconds",
                                                                              "model_speed_up",
@@ -56,10 +59,11 @@ constexpr std::array<std::string_view, 8 + machine::kTimeParts> kTimeKeys = {"va
                                                                              "reorder",
                                                                              "barrier",
                                                                              "idle",
+                                                                             kExchangeShare,
                                                                              "resident_warps"};
 constexpr std::array<std::string_view, 8> kTrafficKeys = {
-    "variant",   "l1_hit_rate",         "l2_hit_rate", "l2_bytes_per_ray", "dram_bytes_per_ray",
-    "dram_busy", "dram_share_of_bytes", "state"};
+    "variant",   "l1_hit_rate",         "l2_hit_rate",  "l2_bytes_per_ray", "dram_bytes_per_ray",
+    "dram_busy", "dram_share_of_bytes", "state_sectors"};
 
 /// Metrics of the SMs' cycles with warps.
 constexpr std::array kSmKeys = {"time_sm_least_share", "time_sm_median_share", "time_sm_most_share",
@@ -125,8 +129,8 @@ std::vector<Column> memory_columns() {
                                     {"dram_bytes_per_ray", "DRAM (bytes a ray)", Show::Plain, 1},
                                     {"dram_busy", "DRAM bandwidth", Show::Percent, 1},
                                     {"dram_share_of_bytes", "DRAM of the L2's bytes", Show::Percent, 1},
-                                    {"state_bytes", "", Show::Plain, 0, true},
-                                    {"state", "live state"}};
+                                    {"state_sector_bytes", "", Show::Plain, 0, true},
+                                    {"state_sectors", "sectors of live state (bytes)"}};
   list.insert(list.end(), rest.begin(), rest.end());
   for (const memory::DataKind kind : experiment::traffic_kinds()) {
     for (const auto part :
@@ -135,7 +139,8 @@ std::vector<Column> memory_columns() {
     }
   }
   for (const std::string& key : experiment::stage_metrics()) {
-    list.push_back({key, "", Show::Plain, 0, true});
+    list.push_back(key == kExchangeShare ? Column{key, "exchange (warp-cycles)", Show::Percent, 1}
+                                         : Column{key, "", Show::Plain, 0, true});
   }
   for (const char* key : kSmKeys) {
     list.push_back({key, "", Show::Plain, 0, true});
@@ -376,15 +381,25 @@ std::vector<std::string> not_varied_sentences(const MemoryResult& result) {
   return sentences;
 }
 
+namespace {
+
+/// What the key says now in the place of an amount; "": an amount.
+std::string meaning_of(const Quantity& quantity) {
+  return quantity.meaning.empty() ? std::string(experiment::meaning_beside(quantity.key, quantity.value))
+                                  : quantity.meaning;
+}
+
+}  // namespace
+
 output::Table number_rows(const MemoryResult& result) {
   output::Table table;
   table.columns = {{"variant", ""}, {"quantity", ""}, {"name", ""}, {"value", ""}, {"unit", ""},
                    {"meaning", ""}, {"origin", ""},   {"low", ""},  {"high", ""}};
   each_number(result, [&table](const Cell& variant, const Quantity& quantity) {
-    const std::string_view meaning = experiment::meaning_beside(quantity.key, quantity.value);
+    const std::string meaning = meaning_of(quantity);
     table.rows.push_back({variant, quantity.key, quantity.name, quantity.value, quantity.unit,
-                          meaning.empty() ? Cell() : Cell(std::string(meaning)),
-                          std::string(to_string(quantity.origin)), quantity.low, quantity.high});
+                          meaning.empty() ? Cell() : Cell(meaning), std::string(to_string(quantity.origin)),
+                          quantity.low, quantity.high});
   });
   return table;
 }
@@ -394,9 +409,9 @@ output::Table number_table(const MemoryResult& result) {
   table.columns = {{"name", "number"}, {"value", "value"}, {"unit", "unit"}, {"origin", "origin"}, {"range", "range"}};
   each_number(result, [&table](const Cell& variant, const Quantity& quantity) {
     const auto* const of_variant = std::get_if<std::string>(&variant);
-    const std::string_view meaning = experiment::meaning_beside(quantity.key, quantity.value);
+    const std::string meaning = meaning_of(quantity);
     table.rows.push_back({of_variant == nullptr ? quantity.name : fmt::format("{}: {}", *of_variant, quantity.name),
-                          meaning.empty() ? amount(quantity, quantity.value, false) : std::string(meaning),
+                          meaning.empty() ? amount(quantity, quantity.value, false) : meaning,
                           meaning.empty() ? quantity.unit : std::string(), std::string(to_string(quantity.origin)),
                           range_of(quantity)});
   });

@@ -30,6 +30,9 @@ constexpr double kGiga = 1e9;
 }  // namespace
 
 std::string amount(const Quantity& quantity, double value, bool with_unit) {
+  if (!quantity.meaning.empty() && value == quantity.value) {
+    return quantity.meaning;
+  }
   std::string unit = quantity.unit;
   if (unit == "bytes/s") {
     value /= kGiga;

@@ -1,5 +1,6 @@
 // Stage "cache": caches over a recorded stream, many hierarchies in shared passes (sim/caching/grid/cache_grid.hpp).
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,7 +51,31 @@ void add_level(MetricSet& metrics, const std::string& level, const memory::Cache
   }
 }
 
-MetricSet metrics_of(const HierarchyCounts& counts, const Hierarchy& hierarchy, const RecordedStream& stream) {
+/// Sectors that loads ask for.
+std::uint64_t load_sectors(const RecordedStream& stream) {
+  std::uint64_t sectors = 0;
+  for (const memory::Transaction& transaction : stream.transactions) {
+    const bool store = (transaction.flags & memory::kStore) != 0;
+    sectors += store ? 0 : static_cast<std::uint64_t>(std::popcount(transaction.sectors));
+  }
+  return sectors;
+}
+
+/// As counters of GPUs have it: a load asks for each of its sectors, and fills those that the L1 lacks. Not for sectors
+/// of another size than those of the accesses, and not for probabilistic models.
+void add_sector_hits(MetricSet& metrics, const HierarchyCounts& counts, const Hierarchy& hierarchy,
+                     const RecordedStream& stream, std::uint64_t of_loads) {
+  if (hierarchy.l1.bytes == 0 || hierarchy.l1.sector() != stream.coalescing.sector_bytes ||
+      !memory::CacheModels::create(hierarchy.l1_model).model->exact()) {
+    return;
+  }
+  metrics.add(
+      "l1_sector_hit_rate",
+      of_loads == 0 ? 0 : static_cast<double>(of_loads - counts.l1.sectors_filled) / static_cast<double>(of_loads));
+}
+
+MetricSet metrics_of(const HierarchyCounts& counts, const Hierarchy& hierarchy, const RecordedStream& stream,
+                     std::uint64_t of_loads) {
   MetricSet metrics;
   metrics.add_count("stream_transactions", stream.transactions.size());
   if (stream.instructions > 0) {  // memory traces come without them
@@ -58,6 +83,7 @@ MetricSet metrics_of(const HierarchyCounts& counts, const Hierarchy& hierarchy, 
     metrics.add_count("stream_cycles", stream.cycles);
   }
   add_level(metrics, "l1", counts.l1, hierarchy.l1, hierarchy.l1_model);
+  add_sector_hits(metrics, counts, hierarchy, stream, of_loads);
   add_level(metrics, "l2", counts.l2, hierarchy.l2, hierarchy.l2_model);
   metrics.add_count("dram_read_bytes", counts.dram_read_bytes);
   metrics.add_count("dram_written_bytes", counts.dram_written_bytes);
@@ -93,11 +119,12 @@ std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* con
     return at_least || working.try_set(bytes(below));
   };
   const GridResult grid = cache_grid(*recorded, hierarchies, bench.accelerator(), bench.progress(), room);
+  const std::uint64_t of_loads = load_sectors(*recorded);
   for (std::size_t i = 0; i < hierarchies.size(); ++i) {
     if (grid.failures[i]) {
       made[of_member[i]] = Failure{ErrorKind::Usage, *grid.failures[i]};
     } else {
-      made[of_member[i]] = metrics_of(grid.counts[i], hierarchies[i], *recorded);
+      made[of_member[i]] = metrics_of(grid.counts[i], hierarchies[i], *recorded, of_loads);
     }
   }
   return made;
@@ -123,6 +150,7 @@ const StageRegistrar kRegistrar(
      .text = "The stream through the analysed caches: hits, misses, bytes",
      .position = 70,
      .takes = {"stream"},
+     .format = 2,
      .metrics =
          {
              {"stream_transactions", "", "transactions", "Transactions of the launch's accesses", Goal::Less},
@@ -134,6 +162,8 @@ const StageRegistrar kRegistrar(
              {"l1_misses", "", "accesses", "Accesses that are no hits, of lines and of sectors", Goal::Less},
              {"l1_filled_bytes", "", "bytes", "Bytes of the fills of the L1s", Goal::Less},
              {"l1_written_bytes", "", "bytes", "Bytes that the L1s wrote through, around or back", Goal::Less},
+             {"l1_sector_hit_rate", "", "share", "Sectors that the L1s held, of all that loads ask for: as GPUs count",
+              Goal::More},
              {"l2_accesses", "", "accesses", "Accesses to the L2", Goal::None},
              {"l2_hit_rate", "", "share", "Hits of the L2's accesses", Goal::More},
              {"l2_misses", "", "accesses", "Accesses that are no hits, of lines and of sectors", Goal::Less},

@@ -110,6 +110,68 @@ class NoSink : public memory::TransactionSink {
   void take(const memory::TransactionBlock& /*block*/) override {}
 };
 
+/// Warps that a workload makes for the machine.
+class MadeWarps : public memory::WarpSource {
+ public:
+  explicit MadeWarps(const workloads::WarpWorkload& made) : made_(&made) {}
+  [[nodiscard]] std::uint32_t items() const override {
+    return static_cast<std::uint32_t>(made_->streams.size());
+  }
+  [[nodiscard]] const memory::Allocations& allocations() const override {
+    return allocations_;
+  }
+  [[nodiscard]] const memory::CoalesceOptions& coalescing() const override {
+    return made_->coalescing;
+  }
+  void generate(std::span<const std::uint32_t> items, std::span<memory::WarpStream> streams) override {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      streams[i] = made_->streams[items[i]];
+    }
+  }
+
+ private:
+  const workloads::WarpWorkload* made_;
+  memory::Allocations allocations_;
+};
+
+std::uint64_t bytes_of(const workloads::WarpWorkload& made) {
+  std::uint64_t bytes = 0;
+  for (const memory::WarpStream& stream : made.streams) {
+    bytes += sizeof(stream) + stream.transactions.size() * sizeof(memory::Transaction) +
+             stream.work.size() * (sizeof(memory::WarpWork) + sizeof(std::uint32_t));
+  }
+  return bytes;
+}
+
+RecordedStream record_warps(Workbench& bench, const Experiment& experiment, Working& working) {
+  const Settings& settings = *experiment.settings;
+  const machine::Machine machine = stream_machine(settings);
+  const workloads::WarpWorkload made = workloads::Workloads::create(experiment.facts->name).model->make_warps(machine);
+  machine::InterleaveOptions interleaving =
+      interleaving_of(settings, machine, decisions(settings, *experiment.facts).warp_size);
+  if (settings.integer("schedule.resident_warps") == 0) {
+    interleaving.resident_warps = made.resident_warps;
+  }
+  interleaving.work = true;
+  interleaving.start_delay = made.start_delay;
+  interleaving.progress = bench.progress();
+  RecordedStream recorded;
+  recorded.coalescing = made.coalescing;
+  recorded.sms = machine.sms;
+  const std::uint64_t held = bytes_of(made);
+  working.set(held);
+  StreamRecorder recorder(
+      recorded, [&](std::uint64_t transactions) { working.set(held + transactions * sizeof(memory::Transaction)); });
+  MadeWarps source(made);
+  const machine::InterleaveResult interleaved = machine::interleave(source, made.plan, machine, interleaving, recorder);
+  recorder.finish();
+  recorded.cycles = interleaved.cycles;
+  recorded.instructions = interleaved.instructions;
+  recorded.mshr_stall_cycles = interleaved.mshr_stall_cycles;
+  recorded.time = interleaved.time;
+  return recorded;
+}
+
 RecordedStream record_memory_trace(Workbench& bench, const Experiment& experiment, Working& working) {
   RecordedStream recorded;
   recorded.coalescing = coalescing_of(*experiment.settings);
@@ -171,6 +233,16 @@ std::optional<RecordedStream> stored_stream(Store& store, const Key& key, Workin
 void check_stream(const Experiment& experiment) {
   const Settings& settings = *experiment.settings;
   require_regrouping(settings, experiment.facts->memory);
+  if (experiment.facts->warps) {
+    if (!has_memory_time(settings)) {
+      throw Error(ErrorKind::Usage, {"this workload is warps whose time is modelled", experiment.facts->name,
+                                     std::string(kTimeKey) + " = '" + settings.text(kTimeKey) + "'", "memory",
+                                     std::string("add --set ") + kTimeKey + "=memory"});
+    }
+    static_cast<void>(stream_machine(settings));
+    require_warps_fit(settings, decisions(settings, *experiment.facts).warp_size);
+    return;
+  }
   if (experiment.facts->memory && has_memory_time(settings)) {
     throw Error(ErrorKind::Usage, {"a memory trace has no warps whose time could be modelled",
                                    place_of(settings.where(kTimeKey), kTimeKey), "'memory'", "accesses",
@@ -205,9 +277,16 @@ void prepare_time(const Settings& settings, PreparedStream& prepared) {
   }
 }
 
-/// Of a memory trace, the stream depends on the options of the coalescer alone.
+/// Of a memory trace, the stream depends on the options of the coalescer alone; of a workload of warps, which needs
+/// memory time, on the machine and its schedule.
 std::string reads_of_accesses(const Settings& complete) {
   const memory::CoalesceOptions coalescing = coalescing_of(complete);
+  if (has_memory_time(complete)) {
+    return fmt::format("{} {} {} {} {}\n{}", complete.text("schedule.warp_scheduler"),
+                       complete.integer("schedule.resident_warps"), complete.integer("schedule.compute_cycles"),
+                       complete.integer("registers_per_thread"), complete.integer("warp_size"),
+                       machine::to_toml(stream_machine(complete)));
+  }
   return fmt::format("{} {} {}", coalescing.line_bytes, coalescing.sector_bytes, coalescing.coalesce);
 }
 
@@ -270,8 +349,9 @@ std::shared_ptr<const RecordedStream> stream(Workbench& bench, const Experiment&
     Store* const store = bench.store();
     std::optional<RecordedStream> recorded = store == nullptr ? std::nullopt : stored_stream(*store, key, working);
     if (!recorded) {
-      recorded = experiment.facts->memory ? record_memory_trace(bench, experiment, working)
-                                          : record_launch(bench, experiment, working);
+      recorded = experiment.facts->warps    ? record_warps(bench, experiment, working)
+                 : experiment.facts->memory ? record_memory_trace(bench, experiment, working)
+                                            : record_launch(bench, experiment, working);
       // A stream that does not fit into memory for writing is not stored; its metrics are.
       if (store != nullptr && recorded->bytes() <= kMaxStoredBytes && working.try_set(2 * recorded->bytes())) {
         store->put(kStoredStream, hex(key), write_stream(*recorded));

@@ -85,6 +85,7 @@ constexpr StageCode kCode = {
         [](const Experiment& experiment) { return likely_transactions(experiment) * sizeof(memory::Transaction); },
     .numbers = make_numbers,
     .alone = true,
+    .of_accesses = true,
     .check = check_time,
 };
 

@@ -62,7 +62,7 @@ class BoxOverlap final : public Workload {
     return maker.finish();
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     const auto rays = static_cast<double>(threads());
     const double mean = static_cast<double>(total_met()) / rays;
     const std::vector<std::pair<std::string, std::string>> exact = {

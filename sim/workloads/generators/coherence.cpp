@@ -89,7 +89,7 @@ class Coherence final : public Workload {
     return maker.finish();
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     const double n = lanes_;
     const double k = shaders_;
     const double other = 1 - std::pow(1 - (1 - coherence_) / k, n);

@@ -45,7 +45,7 @@ class Divergence final : public Workload {
     return maker.finish();
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     const double groups = blocked_ ? 1 : std::min(degree_, lanes_);
     const double bounces = bounces_;
     const double apart = 2 * bounces / (1 + groups * (2 * bounces - 1));

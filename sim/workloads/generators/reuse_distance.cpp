@@ -24,8 +24,8 @@ class ReuseDistance final : public Workload {
         repeats_(get_count(parameters, "repeats")),
         rounds_(get_count(parameters, "rounds")) {}
 
-  [[nodiscard]] bool is_memory() const override {
-    return true;
+  [[nodiscard]] WorkloadKind kind() const override {
+    return WorkloadKind::Memory;
   }
   [[nodiscard]] MemoryWorkload make_memory() const override {
     const std::uint64_t of_block = near_ + std::uint64_t{1};
@@ -41,7 +41,7 @@ class ReuseDistance final : public Workload {
     return made;
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     const double repeats = repeats_;
     const double rounds = rounds_;
     const double near_rate = 1 - 1 / repeats;

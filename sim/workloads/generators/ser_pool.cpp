@@ -36,7 +36,7 @@ class SerPool final : public Workload {
     return maker.finish();
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     std::vector<KnownAnswer> answers;
     for (std::uint32_t pool = 1; pool <= std::min(warps_, 256U); pool *= 2) {
       const std::uint64_t events =

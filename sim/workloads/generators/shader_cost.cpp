@@ -42,7 +42,7 @@ class ShaderCost final : public Workload {
     return maker.finish();
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     const double n = lanes_;
     const double m = dear_lanes_;
     const bool has_cheap = dear_lanes_ < lanes_;

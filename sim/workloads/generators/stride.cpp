@@ -32,8 +32,8 @@ class Stride final : public Workload {
     }
   }
 
-  [[nodiscard]] bool is_memory() const override {
-    return true;
+  [[nodiscard]] WorkloadKind kind() const override {
+    return WorkloadKind::Memory;
   }
   [[nodiscard]] MemoryWorkload make_memory() const override {
     const std::uint64_t addresses = std::uint64_t{instructions_} * repeats_ * lanes_;
@@ -51,7 +51,7 @@ class Stride final : public Workload {
     return made;
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     std::vector<KnownAnswer> answers;
     for (const std::uint32_t line : {32U, 128U}) {
       const Lines lines = count(line);

@@ -37,8 +37,8 @@ class WorkingSet final : public Workload {
         shared_(parameters.get_string("share") == "shared"),
         seed_(static_cast<std::uint64_t>(parameters.get_int("seed"))) {}
 
-  [[nodiscard]] bool is_memory() const override {
-    return true;
+  [[nodiscard]] WorkloadKind kind() const override {
+    return WorkloadKind::Memory;
   }
   [[nodiscard]] MemoryWorkload make_memory() const override {
     const std::uint64_t sets = shared_ ? 1 : sms_;
@@ -54,7 +54,7 @@ class WorkingSet final : public Workload {
     return made;
   }
 
-  [[nodiscard]] std::vector<KnownAnswer> answers() const override {
+  [[nodiscard]] std::vector<KnownAnswer> answers(const machine::Machine& /*machine*/) const override {
     return random_ ? random_answers() : cyclic_answers();
   }
   [[nodiscard]] std::vector<std::string> examples() const override {

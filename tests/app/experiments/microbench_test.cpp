@@ -73,6 +73,56 @@ TEST(Microbench, AnswersStayKnownUnderTheSameValue) {
   }
 }
 
+/// Workloads of warps have answers on any machine.
+TEST(Microbench, ChecksMemoryTimeOnAMachine) {
+  const Scratch scratch;
+  write_bytes(scratch / "own.toml",
+              "sms = 2\nissue_partitions = 1\ndram_latency_cycles = 700\noutstanding_misses = 16\nl1_bytes = 0\n");
+  const std::vector<std::string> specs = {
+      "pointer-chase:loads=10", "pointer-chase:level=l1", "littles-law", "mshr-bound:loads=64", "overlap",
+      "compute-bound",          "streaming:access=store"};
+  std::vector<std::string> words = {"microbench", "--machine", scratch / "own.toml", "--format", "json"};
+  words.insert(words.end(), specs.begin(), specs.end());
+  const Outcome outcome = run_command(words);
+  ASSERT_EQ(outcome.code, 0) << outcome.output << outcome.errors;
+  std::size_t skipped = 0;
+  for (const nlohmann::json& row : rows_of(outcome)) {
+    const bool has_no_l1 = row.at("workload") == "pointer-chase:level=l1";
+    EXPECT_EQ(row.at("verdict"), has_no_l1 ? "skipped" : "ok") << row.dump(2);
+    skipped += has_no_l1 ? 1U : 0U;
+    if (row.at("workload") == "pointer-chase:loads=10" && row.at("metric") == "time_cycles") {
+      EXPECT_EQ(row.at("expected"), 7000);
+    }
+  }
+  EXPECT_EQ(skipped, 1U);
+  EXPECT_THAT(outcome.errors, HasSubstr("skipped, the machine has no L1"));
+  // A key of the machine changes the answer, another key hides it.
+  words.insert(words.end(), {"--set", "machine.dram_latency_cycles=900"});
+  const Outcome slower = run_command(words);
+  ASSERT_EQ(slower.code, 0) << slower.errors;
+  EXPECT_EQ(rows_of(slower).at(0).at("expected"), 9000);
+  EXPECT_EQ(rows_of(slower).at(0).at("verdict"), "ok");
+  words.insert(words.end(), {"--set", "schedule.compute_cycles=10"});
+  const Outcome changed = run_command(words);
+  ASSERT_EQ(changed.code, 0) << changed.errors;
+  EXPECT_EQ(rows_of(changed).at(0).at("verdict"), "not known");
+  EXPECT_EQ(rows_of(changed).at(0).at("found"), 9090) << "ten cycles between two loads";
+}
+
+/// Without workloads: those whose answers are the machine's, on machines of other lines and partitions too.
+TEST(Microbench, ChecksMemoryTimeOfShippedMachines) {
+  for (const char* name : {"arc-a770", "rx7900-xtx", "h200", "generic"}) {
+    const Outcome outcome = run_command({"microbench", "--machine", name, "--format", "json"});
+    ASSERT_EQ(outcome.code, 0) << name << outcome.output << outcome.errors;
+    const nlohmann::json rows = rows_of(outcome);
+    EXPECT_GT(rows.size(), 50U);
+    for (const nlohmann::json& row : rows) {
+      EXPECT_EQ(row.at("verdict"), "ok") << name << row.dump(2);
+      EXPECT_TRUE(row.at("metric").get<std::string>().starts_with("time_"));
+    }
+  }
+}
+
 TEST(Microbench, TellsOfExperimentsThatFail) {
   // Lines of 100 sectors there are not.
   const Outcome outcome = run_command({"microbench", "stride:stride=4", "--set", "cache.l1.ways=3"});
@@ -109,6 +159,8 @@ TEST(Microbench, RefusesWhatMakesNoSense) {
   refused({"microbench", "shader-cost", "--set", "shader_costs.nobody=3"}, "none of the workloads");
   refused({"microbench", "--set", "workload:degree=3"}, "sets this key itself");
   refused({"microbench", "-o", scratch / "t.rrt"}, "one workload");
+  refused({"microbench", "littles-law", "-o", scratch / "t.rrt"}, "no file holds warps and their work");
+  refused({"microbench", "--machine", "rtx4091"}, "rtx4090");
   refused({"microbench", "stride", "divergence", "-o", scratch / "t.rrt"}, "one workload");
   EXPECT_TRUE(scratch.names().empty());
 }
@@ -117,7 +169,8 @@ TEST(Microbench, ListsItsGenerators) {
   const Outcome outcome = run_command({"microbench", "--list"});
   ASSERT_EQ(outcome.code, 0);
   for (const char* name : {"divergence", "coherence", "box-overlap", "shader-cost", "ser-pool", "stride", "working-set",
-                           "reuse-distance"}) {
+                           "reuse-distance", "pointer-chase", "streaming", "compute-bound", "ray-tests", "littles-law",
+                           "mshr-bound", "rays-in-flight", "state-reordering", "overlap"}) {
     EXPECT_THAT(outcome.output, HasSubstr(name));
     EXPECT_THAT(run_command({"list", "workload"}).output, HasSubstr(name));
     EXPECT_EQ(run_command({"describe", name}).code, 0);

@@ -69,7 +69,7 @@ class WhatifMemoryTest : public SmallTrace {
 TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
   const json answer =
       answer_of({"--models", "plain,ser,wavefront", "--outputs", "cache,model,time", "--no-break-even"});
-  EXPECT_EQ(answer["schema"], "rayreplay.memory/1");
+  EXPECT_EQ(answer["schema"], "rayreplay.memory/2");
   ASSERT_EQ(answer["rows"].size(), 3U);
   const std::vector<std::pair<const char*, const char*>> kNames = {{"efficiency", "model_efficiency"},
                                                                    {"model_milliseconds", "model_milliseconds"},
@@ -103,8 +103,8 @@ TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
     EXPECT_DOUBLE_EQ(row["dram_share_of_bytes"], run.at("time_dram_bytes") / run.at("time_l2_bytes"));
     EXPECT_DOUBLE_EQ(row["speed_up"], runs.front().at("time_cycles") / run.at("time_cycles"));
   }
-  EXPECT_TRUE(answer["rows"][0]["state_bytes"].is_null());
-  EXPECT_EQ(answer["rows"][1]["state_bytes"], runs[1].at("traffic_state_bytes"));
+  EXPECT_TRUE(answer["rows"][0]["state_sector_bytes"].is_null());
+  EXPECT_EQ(answer["rows"][1]["state_sector_bytes"], runs[1].at("traffic_state_bytes"));
   EXPECT_TRUE(answer["break_even"].empty());
   EXPECT_EQ(answer["memory_times"], 0);
 }
@@ -146,9 +146,9 @@ TEST_F(WhatifMemoryTest, WithoutMemoryOutputsItIsTheUsualAnswer) {
 TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
   const json answer = answer_of({"--models", "plain,ser", "--outputs", "time", "--break-even",
                                  "machine.l1_bytes,scheduler.model:live_state,shader_costs.closest-hit=10..50000,"
-                                 "stream.payload_bytes"});
+                                 "stream.payload_bytes,machine.rt_rays,stream.stack_entries"});
   const json& rows = answer["break_even"];
-  ASSERT_EQ(rows.size(), 4U);
+  ASSERT_EQ(rows.size(), 6U);
   EXPECT_EQ(answer["rows"][0]["verdict"], nullptr);
   std::size_t points = 0;
   for (const json& row : rows) {
@@ -186,8 +186,8 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
   EXPECT_GE(answer["memory_times"], 8);
   EXPECT_THAT(answer["rows"][1]["verdict"]["not_varied"].dump(), HasSubstr("machine.rt_steps_per_cycle"));
   const json& verdict = answer["rows"][1]["verdict"];
-  EXPECT_EQ(verdict["ranges"].size(), 3U)
-      << "live state, shader cost and payload are assumed, the size of the L1 is published";
+  EXPECT_EQ(verdict["ranges"].size(), 5U) << "live state, shader cost, payload, rays in flight and stack entries are "
+                                             "assumed, the size of the L1 is published";
 }
 
 TEST_F(WhatifMemoryTest, PointsOfModelsThatFormWarpsWhileTimePassesAreThoseOfRun) {

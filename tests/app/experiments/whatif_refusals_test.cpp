@@ -102,7 +102,8 @@ TEST_F(WhatifRefusalsTest, NumbersThatCannotBeVaried) {
   refused_number("scheduler.model:pool_warps", HasSubstr("arrival is all"));
   refused_number("machine.sms,machine.sms", HasSubstr("a key is named twice"));
   refused_number("scheduler.steps_per_ray", HasSubstr("memory time does not depend on the key"));
-  refused_number("machine.rt_rays", HasSubstr("no amount now"));
+  refused_number("machine.rt_boxes_per_cycle", HasSubstr("machine.rt_steps_per_cycle is in use"));
+  refused_number("schedule.resident_warps", HasSubstr("no amount now"));
   refused({"--models", "plain,ser:withheld=1", "--break-even", "scheduler.model:withheld=0..4"},
           HasSubstr("--break-even, scheduler.model:withheld = 4: scheduler model 'ser', withheld: no SM is left"));
   refused({"--models", "plain", "--break-even", "machine.l1_bytes"}, HasSubstr("there is nothing to compare"));
