@@ -83,7 +83,7 @@ inline constexpr std::array<HintOperation, 31> kHintOperations = {{
 }};
 
 inline constexpr std::size_t kMaxHintTerms = 4096;
-inline constexpr std::size_t kMaxHintValues = 256;
+inline constexpr std::size_t kMaxHintValues = 1024;
 inline constexpr std::uint32_t kMaxHintBits = 32;
 
 struct HintTerm {

@@ -41,6 +41,15 @@ class Extender {
       extension(VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME);
       request_.ballot = true;
     }
+    if (options().insert_ser) {
+      request_.reorder = optional_feature<VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV>(
+          VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME,
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_NV,
+          &VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV::rayTracingInvocationReorder,
+          reorder_.rayTracingInvocationReorder);
+      request_.float64 =
+          options().ser_hint && request_.reorder && core_feature(&VkPhysicalDeviceFeatures::shaderFloat64);
+    }
     request_.enough = true;
   }
 
@@ -65,6 +74,9 @@ class Extender {
     if (available(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
       chain(sm_);
     }
+    if (available(VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME)) {
+      chain(reorder_);
+    }
     instance.vk.GetPhysicalDeviceFeatures2(physical, &all);
     core_ = all.features;
   }
@@ -84,13 +96,21 @@ class Extender {
     if (core_.shaderInt64 == VK_FALSE) {
       return lacking("shaderInt64");
     }
+    return core_feature(&VkPhysicalDeviceFeatures::shaderInt64) || lacking("shaderInt64, behind an unknown structure");
+  }
+
+  /// False: the device lacks it, or its structure cannot be changed.
+  bool core_feature(VkBool32 VkPhysicalDeviceFeatures::*member) {
+    if (core_.*member == VK_FALSE) {
+      return false;
+    }
     constexpr auto kType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     if (auto* features = chain_.find<VkPhysicalDeviceFeatures2>(kType)) {
-      features->features.shaderInt64 = VK_TRUE;
+      features->features.*member = VK_TRUE;
     } else if (const auto* tail = static_cast<const VkPhysicalDeviceFeatures2*>(chain_.find_tail(kType))) {
-      return tail->features.shaderInt64 == VK_TRUE || lacking("shaderInt64, behind an unknown structure");
+      return tail->features.*member == VK_TRUE;
     } else {
-      request_.features.shaderInt64 = VK_TRUE;
+      request_.features.*member = VK_TRUE;
       request_.info.pEnabledFeatures = &request_.features;
     }
     return true;
@@ -170,6 +190,8 @@ class Extender {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES, nullptr, 0, 0, 0};
   VkPhysicalDeviceShaderClockFeaturesKHR clock_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, nullptr, 0,
                                                 0};
+  VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV reorder_{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_NV, nullptr, 0};
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV sm_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
                                                  nullptr, 0};
 };

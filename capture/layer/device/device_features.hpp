@@ -20,6 +20,8 @@ struct DeviceRequest {
   bool enough = false;   ///< all that instrumented shaders need is on
   std::string lacks;     ///< if not enough: what
   bool clock = false, sm = false, ballot = false;
+  bool reorder = false;  ///< hit objects and reorder calls are on, where insert_ser asks for them
+  bool float64 = false;  ///< and doubles, where its hint needs them
   bool swapchain = false, frame_boundary = false;
 
   std::unique_ptr<FeatureChain> chain;

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "capture/instrument/ser/insert.hpp"
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/process.hpp"
 
@@ -163,6 +164,22 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   return result;
 }
 
+Words Shaders::reordered(std::span<const std::uint32_t> words, const std::string& name) const {
+  if (!device_.inserts_ser) {
+    return {};
+  }
+  auto result = instrument::insert_reordering(words, device_.hints_ser ? options().ser_hint : std::nullopt);
+  const std::string shown = name.empty() ? "shader" : "shader " + name;
+  for (const auto& line : result.notes) {
+    note(shown + ": " + line);
+  }
+  if (result.inserted != 0) {
+    log(LogLevel::Info, shown + ": insert-ser: " + std::to_string(result.inserted) +
+                            (result.inserted == 1 ? " trace call reorders threads" : " trace calls reorder threads"));
+  }
+  return std::move(result.spirv);
+}
+
 std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name,
                                                         bool any_hits) {
   const auto hash = XXH3_128bits(words.data(), words.size_bytes());
@@ -192,11 +209,19 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
   }
   auto wanted = instrument_options(any_hits);
   wanted.first_shader_id = *first;
-  *result = instrument::instrument(words, wanted);
+  // What is counted and recorded has its place in the module with reorder calls, so that is the one the spool gets.
+  const auto inserted = reordered(words, name);
+  const std::span<const std::uint32_t> given = inserted.empty() ? words : std::span<const std::uint32_t>(inserted);
+  *result = instrument::instrument(given, wanted);
   if (result->entry_points.empty()) {
     result->entry_points = instrument::entry_points(words, *first);
   }
-  spool(words, name, *result, false);
+  if (result->status == instrument::Status::Unchanged && !inserted.empty()) {
+    result->status = instrument::Status::Instrumented;
+    result->spirv = inserted;
+  }
+  // A module that cannot be instrumented stays as the application gave it, without reorder calls, too.
+  spool(result->status == instrument::Status::Refused ? words : given, name, *result, false);
   twin->result = result;
   return result;
 }

@@ -2,8 +2,8 @@
 //
 // Contract: modules with ray-tracing entry points are kept from creation to destruction. twin() rewrites a module once
 // per content (assigning shader ids and spooling its Shader blocks) and returns the same result for the same words.
-// Thread-safe; several modules are rewritten in parallel. twin() is linear in the words the first time, a hash
-// afterwards.
+// With insert_ser a module first gets reorder calls; what is spooled is then the module with them. Thread-safe; several
+// modules are rewritten in parallel. twin() is linear in the words the first time, a hash afterwards.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +47,8 @@ class Shaders {
 
  private:
   [[nodiscard]] instrument::Options instrument_options(bool any_hits) const;
+  /// The module with reorder calls; empty where it gets none.
+  [[nodiscard]] Words reordered(std::span<const std::uint32_t> words, const std::string& name) const;
   void spool(std::span<const std::uint32_t> words, const std::string& name, const instrument::Result& result,
              bool added);
 
