@@ -55,8 +55,20 @@ double rr_multiply(const double a, const double b) {
   precise double result = a * b;
   return result;
 }
+// Compilers divide by multiplying with a reciprocal, so that 0 and infinities are told apart here.
 double rr_divide(const double a, const double b) {
-  precise double result = a / b;
+  uint64_t sign = (doubleBitsToUint64(a) ^ doubleBitsToUint64(b)) & kSignBit;
+  uint64_t above = magnitude_bits(a);
+  uint64_t below = magnitude_bits(b);
+  precise double quotient = a / b;
+  double result = quotient;
+  if (above > kExponentBits || below > kExponentBits || (above == below && (below == 0UL || below == kExponentBits))) {
+    result = not_a_number();
+  } else if (below == 0UL || above == kExponentBits) {
+    result = uint64BitsToDouble(sign | kExponentBits);
+  } else if (above == 0UL || below == kExponentBits) {
+    result = uint64BitsToDouble(sign);
+  }
   return result;
 }
 double rr_add(const double a, const double b) {

@@ -147,10 +147,9 @@ const std::vector<Option>& option_table() {
       {"profile_memory_sample", "RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", Number, "1",
        "record the accesses of threads whose id is a multiple of this alone"},
       {"insert_ser", "RAYREPLAY_CAPTURE_INSERT_SER", OptionType::Text, "off",
-       "put shader execution reordering (SER) into ray-generation shaders that have none: off; none: reorder by the "
-       "hit "
-       "alone; or by a coherence hint, too: BITS=FORMULA (docs/insert-ser.md; variable and settings file: its program, "
-       "BITS: TERM TERM …)"},
+       "put shader execution reordering (SER) into ray-generation shaders that have none. none: threads are sorted by "
+       "their hits alone; BITS=FORMULA: by a coherence hint, too (the variable and the settings file take its program, "
+       "BITS: TERM TERM …); off"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
