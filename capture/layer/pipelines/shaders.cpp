@@ -6,7 +6,6 @@
 #include <array>
 #include <optional>
 
-#include "capture/instrument/ser/insert.hpp"
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/process.hpp"
 
@@ -29,6 +28,24 @@ std::optional<std::uint16_t> reserve_ids(std::size_t count) {
     }
   } while (!next.compare_exchange_weak(first, first + static_cast<std::uint32_t>(count)));
   return static_cast<std::uint16_t>(first);
+}
+
+/// The application's name of a shader, else its stage and number.
+std::string name_of(const instrument::EntryPoint& entry, const std::string& given) {
+  return given.empty()
+             ? std::string(kStageNames.at(static_cast<std::size_t>(entry.stage))) + " " + std::to_string(entry.shader)
+             : given;
+}
+
+/// What became of a module's trace calls.
+void tell(const instrument::InsertResult& inserted, const std::string& name) {
+  for (const auto& line : inserted.notes) {
+    note("shader " + name + ": " + line);
+  }
+  if (inserted.inserted != 0) {
+    log(LogLevel::Info, "shader " + name + ": insert-ser: " + std::to_string(inserted.inserted) +
+                            (inserted.inserted == 1 ? " trace call reorders threads" : " trace calls reorder threads"));
+  }
 }
 
 /// Whether a module declares a ray-tracing entry point. Reads only the words before the first function, so that modules
@@ -164,20 +181,10 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   return result;
 }
 
-Words Shaders::reordered(std::span<const std::uint32_t> words, const std::string& name) const {
-  if (!device_.inserts_ser) {
-    return {};
-  }
-  auto result = instrument::insert_reordering(words, device_.hints_ser ? options().ser_hint : std::nullopt);
-  const std::string shown = name.empty() ? "shader" : "shader " + name;
-  for (const auto& line : result.notes) {
-    note(shown + ": " + line);
-  }
-  if (result.inserted != 0) {
-    log(LogLevel::Info, shown + ": insert-ser: " + std::to_string(result.inserted) +
-                            (result.inserted == 1 ? " trace call reorders threads" : " trace calls reorder threads"));
-  }
-  return std::move(result.spirv);
+instrument::InsertResult Shaders::reordered(std::span<const std::uint32_t> words) const {
+  return device_.inserts_ser
+             ? instrument::insert_reordering(words, device_.hints_ser ? options().ser_hint : std::nullopt)
+             : instrument::InsertResult{};
 }
 
 std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name,
@@ -210,18 +217,23 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
   auto wanted = instrument_options(any_hits);
   wanted.first_shader_id = *first;
   // What is counted and recorded has its place in the module with reorder calls, so that is the one the spool gets.
-  const auto inserted = reordered(words, name);
-  const std::span<const std::uint32_t> given = inserted.empty() ? words : std::span<const std::uint32_t>(inserted);
+  const auto inserted = reordered(words);
+  const std::span<const std::uint32_t> given =
+      inserted.inserted == 0 ? words : std::span<const std::uint32_t>(inserted.spirv);
   *result = instrument::instrument(given, wanted);
   if (result->entry_points.empty()) {
     result->entry_points = instrument::entry_points(words, *first);
   }
-  if (result->status == instrument::Status::Unchanged && !inserted.empty()) {
+  if (result->status == instrument::Status::Unchanged && inserted.inserted != 0) {
     result->status = instrument::Status::Instrumented;
-    result->spirv = inserted;
+    result->spirv = inserted.spirv;
   }
   // A module that cannot be instrumented stays as the application gave it, without reorder calls, too.
-  spool(result->status == instrument::Status::Refused ? words : given, name, *result, false);
+  const bool refused = result->status == instrument::Status::Refused;
+  spool(refused ? words : given, name, *result, false);
+  if (!refused && !result->entry_points.empty()) {
+    tell(inserted, name_of(result->entry_points.front(), name));
+  }
   twin->result = result;
   return result;
 }
@@ -255,7 +267,7 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
                    : result.status == instrument::Status::Instrumented ? spool::ShaderStatus::Instrumented
                                                                        : spool::ShaderStatus::LeftAlone;
     block.entry = entry.name;
-    block.name = !name.empty() ? name : std::string(kStageNames.at(block.stage)) + " " + std::to_string(entry.shader);
+    block.name = name_of(entry, name);
     shown = shown.empty() ? block.name : shown;
     block.reason = result.reason;
     block.spirv.assign(words.begin(), words.end());

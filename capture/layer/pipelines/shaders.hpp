@@ -20,6 +20,7 @@
 #include <vulkan/vulkan.h>
 
 #include "capture/instrument/instrument.hpp"
+#include "capture/instrument/ser/insert.hpp"
 
 namespace rayreplay::layer {
 
@@ -47,8 +48,8 @@ class Shaders {
 
  private:
   [[nodiscard]] instrument::Options instrument_options(bool any_hits) const;
-  /// The module with reorder calls; empty where it gets none.
-  [[nodiscard]] Words reordered(std::span<const std::uint32_t> words, const std::string& name) const;
+  /// With insert_ser: the module with reorder calls.
+  [[nodiscard]] instrument::InsertResult reordered(std::span<const std::uint32_t> words) const;
   void spool(std::span<const std::uint32_t> words, const std::string& name, const instrument::Result& result,
              bool added);
 
