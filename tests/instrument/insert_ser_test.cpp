@@ -158,6 +158,32 @@ TEST(InsertSer, NothingElseChanges) {
   EXPECT_GE(compared, 25U);
 }
 
+TEST(InsertSer, ExtIsInsertedAsNvIs) {
+  std::size_t compared = 0;
+  for (const test::CorpusModule& module : test::corpus()) {
+    for (const auto& hint : hints()) {
+      const InsertResult nv = insert_reordering(module.words, hint);
+      const InsertResult ext = insert_reordering(module.words, hint, instrument::HitObjectForm::EXT);
+      EXPECT_EQ(ext.inserted, nv.inserted);
+      EXPECT_EQ(ext.notes, nv.notes);
+      if (nv.inserted == 0) {
+        continue;
+      }
+      EXPECT_NE(ext.spirv, nv.spirv);
+      EXPECT_EQ(test::with_nv_hit_objects(ext.spirv), nv.spirv) << module.name;
+      EXPECT_TRUE(insert_reordering(ext.spirv, hint).spirv.empty());
+      // Recording knows both forms.
+      const auto recorded = instrument::instrument(ext.spirv, test::plain_options());
+      ASSERT_EQ(recorded.status, instrument::Status::Instrumented) << recorded.reason;
+      EXPECT_EQ(test::with_nv_hit_objects(recorded.spirv),
+                instrument::instrument(nv.spirv, test::plain_options()).spirv)
+          << module.name;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 80U);
+}
+
 /// The application's calls of a function's rays, in order.
 std::vector<std::string> ray_code(const test::Listing& listing, const std::vector<std::string>& lines) {
   std::vector<std::string> found;

@@ -1,10 +1,12 @@
 // A Vulkan layer for tests, to be loaded below the capture layer: a device without VK_NV_ray_tracing_invocation_reorder
-// says that it has it. A device that was made with the extension and its feature takes shader modules with inserted hit
-// objects, which then run as undone_reordering.hpp says; any other device refuses such modules.
+// says that it has it (with RAYREPLAY_TEST_HIT_OBJECTS=ext: VK_EXT_ray_tracing_invocation_reorder). A device that was
+// made with the extension and its feature takes shader modules with inserted hit objects, which then run as
+// undone_reordering.hpp says; any other device refuses such modules.
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -17,8 +19,18 @@
 namespace rayreplay::test {
 namespace {
 
-constexpr const char* kExtension = VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME;
-constexpr auto kFeatures = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_NV;
+/// VkPhysicalDeviceRayTracingInvocationReorderFeaturesEXT, which the headers do not have.
+constexpr auto kFeaturesExt = static_cast<VkStructureType>(1000581000);
+
+bool is_ext() {
+  const char* form = std::getenv("RAYREPLAY_TEST_HIT_OBJECTS");
+  return form != nullptr && std::string_view(form) == "ext";
+}
+const char* const kExtension =
+    is_ext() ? "VK_EXT_ray_tracing_invocation_reorder" : VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME;
+const VkStructureType kFeatures =
+    is_ext() ? kFeaturesExt : VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_NV;
+const auto kCapability = is_ext() ? static_cast<spv::Capability>(5388) : spv::Capability::ShaderInvocationReorderNV;
 
 struct Below {
   PFN_vkGetInstanceProcAddr instance_proc = nullptr;
@@ -165,13 +177,13 @@ VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice device, const VkShaderModu
   Words words(info->pCode, info->pCode + info->codeSize / 4);
   std::string reason;
   const auto parsed = spirv::parse(words, reason);
-  if (!parsed || !parsed->has(spv::Capability::ShaderInvocationReorderNV)) {
+  if (!parsed || !parsed->has(kCapability)) {
     return create(device, info, allocator, module);
   }
   if (!next.reorders) {
     return VK_ERROR_INITIALIZATION_FAILED;
   }
-  words = undone_reordering(words);
+  words = undone_reordering(is_ext() ? with_nv_hit_objects(words) : words);
   VkShaderModuleCreateInfo changed = *info;
   changed.pCode = words.data();
   changed.codeSize = words.size() * 4;

@@ -43,7 +43,8 @@ TEST(WithoutHitObjects, TheProgramIsTheSameAndTheTraceSaysWhy) {
   const auto captured = run_captured("modules", {{kInsert, "none"}});
   EXPECT_EQ(captured.status, 0) << captured.errors;
   EXPECT_EQ(captured.output, plain.output);
-  EXPECT_THAT(captured.errors, HasSubstr("lacks VK_NV_ray_tracing_invocation_reorder: shaders keep their trace calls"));
+  EXPECT_THAT(captured.errors, HasSubstr("lacks VK_NV_ray_tracing_invocation_reorder and "
+                                         "VK_EXT_ray_tracing_invocation_reorder: shaders keep their trace calls"));
   const auto& content = captured.spools.at(0);
   EXPECT_THAT(content.all_notes(), HasSubstr("insert-ser: device "));
   EXPECT_THAT(content.launches, SizeIs(1));
@@ -108,6 +109,21 @@ TEST(WithHitObjects, ChosenLaunchesAreRecordedOfAnyPipelines) {
   const auto none = run_reordered("modules", {{kInsert, "none"}, {"RAYREPLAY_CAPTURE_FRAMES", "7"}});
   EXPECT_EQ(none.output, run_plain("modules").output);
   EXPECT_EQ(none.status, 0) << none.errors;
+}
+
+TEST(WithHitObjects, TheNewerExtensionDoes) {
+  const auto reordered = run_reordered("modules", {{kInsert, "9: y 16 * x +"}, {"RAYREPLAY_TEST_HIT_OBJECTS", "ext"}});
+  EXPECT_EQ(reordered.status, 0) << reordered.errors;
+  EXPECT_EQ(reordered.output, run_plain("modules").output);
+  EXPECT_THAT(reordered.errors, IsEmpty());
+  const auto& content = reordered.spools.at(0);
+  EXPECT_EQ(events_of(content)[RR_REORDER], kThreads);
+  EXPECT_EQ(events_of(content)[RR_EXECUTE], kThreads);
+  for (const auto& shader : content.shaders) {
+    std::string reason;
+    constexpr auto kReorderExt = static_cast<spv::Capability>(5388);
+    EXPECT_EQ(spirv::parse(shader.spirv, reason)->has(kReorderExt), shader.stage == 0) << shader.name;
+  }
 }
 
 // With reordering before it, everything else that the layer does to shaders does the same.

@@ -20,13 +20,16 @@ constexpr std::size_t at(HintField field) {
 /// Writes the body of a hint function.
 class HintBody {
  public:
-  HintBody(Linker& linker, const HintProgram& program, Id hit_object)
-      : linker_(linker), program_(program), hit_object_(hit_object), double_(linker.type_double()) {}
+  HintBody(Linker& linker, const HintProgram& program, Id hit_object, const HitObjectWords& words)
+      : linker_(linker), program_(program), hit_object_(hit_object), words_(words), double_(linker.type_double()) {}
 
   std::vector<Instruction> code;
   HintValues values{};
 
   Id value(Op op, Id type, std::initializer_list<Word> operands) {
+    return value(number(op), type, operands);
+  }
+  Id value(Word op, Id type, std::initializer_list<Word> operands) {
     const Id id = linker_.fresh();
     Instruction instruction(op, {type, id});
     for (const Word word : operands) {
@@ -48,7 +51,7 @@ class HintBody {
   /// What every traced hit object holds.
   void ray() {
     using enum HintField;
-    const auto vector = [this](Op op, HintField first) {
+    const auto vector = [this](Word op, HintField first) {
       const Id whole = value(op, linker_.type_vec(3), {hit_object_});
       for (std::uint32_t i = 0; i < 3; ++i) {
         const Id part = value(Op::OpCompositeExtract, linker_.type_float(), {whole, i});
@@ -57,13 +60,13 @@ class HintBody {
     };
     const bool points = needs({PointX, PointY, PointZ});
     if (points || needs({OriginX, OriginY, OriginZ})) {
-      vector(Op::OpHitObjectGetWorldRayOriginNV, OriginX);
+      vector(words_.origin, OriginX);
     }
     if (points || needs({DirectionX, DirectionY, DirectionZ})) {
-      vector(Op::OpHitObjectGetWorldRayDirectionNV, DirectionX);
+      vector(words_.direction, DirectionX);
     }
     if (needs({TMin})) {
-      const Id least = value(Op::OpHitObjectGetRayTMinNV, linker_.type_float(), {hit_object_});
+      const Id least = value(words_.t_min, linker_.type_float(), {hit_object_});
       values[at(TMin)] = value(Op::OpFConvert, double_, {least});
     }
   }
@@ -71,25 +74,25 @@ class HintBody {
   /// What only a hit has: 0 of a miss. A miss is not asked for it, because SPIR-V does not say what it would answer.
   void hit(Id entry) {
     using enum HintField;
-    const Id is_hit = value(Op::OpHitObjectIsHitNV, linker_.type_bool(), {hit_object_});
+    const Id is_hit = value(words_.is_hit, linker_.type_bool(), {hit_object_});
     const Id zero = linker_.constant_double(0.0);
     if (needs({Miss})) {
       values[at(Miss)] = value(Op::OpSelect, double_, {is_hit, zero, linker_.constant_double(1.0)});
     }
     const bool points = needs({PointX, PointY, PointZ});
-    std::vector<std::pair<HintField, Op>> wanted;
-    const auto want = [&](HintField field, Op op, bool used) {
+    std::vector<std::pair<HintField, Word>> wanted;
+    const auto want = [&](HintField field, Word op, bool used) {
       if (used) {
         wanted.emplace_back(field, op);
       }
     };
-    want(Instance, Op::OpHitObjectGetInstanceIdNV, needs({Instance}));
-    want(Primitive, Op::OpHitObjectGetPrimitiveIndexNV, needs({Primitive}));
-    want(Geometry, Op::OpHitObjectGetGeometryIndexNV, needs({Geometry}));
-    want(Material, Op::OpHitObjectGetShaderBindingTableRecordIndexNV, needs({Material}));
-    want(CustomIndex, Op::OpHitObjectGetInstanceCustomIndexNV, needs({CustomIndex}));
-    want(HitKind, Op::OpHitObjectGetHitKindNV, needs({HitKind, FrontFace}));
-    want(Distance, Op::OpHitObjectGetRayTMaxNV, points || needs({Distance}));
+    want(Instance, words_.instance, needs({Instance}));
+    want(Primitive, words_.primitive, needs({Primitive}));
+    want(Geometry, words_.geometry, needs({Geometry}));
+    want(Material, words_.record_index, needs({Material}));
+    want(CustomIndex, words_.custom_index, needs({CustomIndex}));
+    want(HitKind, words_.hit_kind, needs({HitKind, FrontFace}));
+    want(Distance, words_.t_max, points || needs({Distance}));
     if (wanted.empty()) {
       return;
     }
@@ -129,6 +132,7 @@ class HintBody {
   Linker& linker_;
   const HintProgram& program_;
   Id hit_object_;
+  const HitObjectWords& words_;
   Id double_;
 };
 
@@ -164,9 +168,10 @@ Id formula_code(Linker& linker, std::vector<Instruction>& out, const HintProgram
   return call(linker.type_uint(), "rr_hint", last);
 }
 
-HintFunction::HintFunction(Linker& linker, const HintProgram& program, Id hit_object) : id_(linker.fresh()) {
+HintFunction::HintFunction(Linker& linker, const HintProgram& program, Id hit_object, const HitObjectWords& words)
+    : id_(linker.fresh()) {
   using enum HintField;
-  HintBody body(linker, program, hit_object);
+  HintBody body(linker, program, hit_object, words);
   std::vector<Id> types;
   std::vector<Instruction> parameters;
   for (const HintField field : {X, Y, Z, Bounce, Site, Flags, TMax}) {

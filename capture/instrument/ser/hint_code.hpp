@@ -12,6 +12,7 @@
 
 #include "capture/instrument/link.hpp"
 #include "capture/instrument/ser/hint_program.hpp"
+#include "capture/instrument/ser/hit_object_words.hpp"
 
 namespace rayreplay::instrument {
 
@@ -24,7 +25,7 @@ using HintValues = std::array<Id, kHintFields.size()>;
 class HintFunction {
  public:
   /// `hit_object`: a private variable. It must hold a hit or a miss wherever the function is called.
-  HintFunction(Linker& linker, const HintProgram& program, Id hit_object);
+  HintFunction(Linker& linker, const HintProgram& program, Id hit_object, const HitObjectWords& words);
 
   [[nodiscard]] Id id() const {
     return id_;

@@ -6,6 +6,7 @@
 
 #include "capture/instrument/rewriter.hpp"
 #include "capture/instrument/ser/hint_code.hpp"
+#include "capture/instrument/ser/hit_object_words.hpp"
 #include "capture/instrument/ser/left_alone.hpp"
 #include "capture/spirv/trace_calls.hpp"
 #include "capture/spirv/trace_sites.hpp"
@@ -23,8 +24,14 @@ constexpr std::size_t kPayload = 11;
 
 class Insertion {
  public:
-  Insertion(Module& module, Rewriter& rewriter, const LeftAlone& left, const std::optional<HintProgram>& hint)
-      : module_(module), rewriter_(rewriter), left_(left), hint_(hint), numbers_(rewriter.analysis.shaders.size()) {}
+  Insertion(Module& module, Rewriter& rewriter, const LeftAlone& left, const std::optional<HintProgram>& hint,
+            HitObjectForm form)
+      : module_(module),
+        rewriter_(rewriter),
+        left_(left),
+        hint_(hint),
+        words_(hit_object_words(form)),
+        numbers_(rewriter.analysis.shaders.size()) {}
 
   /// False: an entry point's interface grew too long.
   [[nodiscard]] bool run(InsertResult& result) {
@@ -93,10 +100,10 @@ class Insertion {
   Id hit_object() {
     if (hit_object_ == 0) {
       Linker& linker = rewriter_.linker;
-      linker.capability(spv::Capability::ShaderInvocationReorderNV);
-      linker.extension("SPV_NV_shader_invocation_reorder");
+      linker.capability(static_cast<spv::Capability>(words_.capability));
+      linker.extension(words_.extension);
       const Id type = linker.fresh();
-      module_.globals.emplace_back(Op::OpTypeHitObjectNV, std::initializer_list<Word>{type});
+      module_.globals.emplace_back(words_.type, std::initializer_list<Word>{type});
       hit_object_ = linker.variable(spv::StorageClass::Private, type);
       name(hit_object_, "rr_hit_object");
     }
@@ -106,19 +113,19 @@ class Insertion {
   void take_apart(std::vector<Instruction>& out, const Instruction& call, std::span<const std::uint32_t> shaders,
                   std::uint8_t site, Id bounce) {
     const Id object = hit_object();
-    Instruction trace(Op::OpHitObjectTraceRayNV, {object});
+    Instruction trace(words_.trace, {object});
     for (std::size_t i = 1; i <= kPayload; ++i) {
       trace.add(call[i]);
     }
     out.push_back(std::move(trace));
-    Instruction reorder(Op::OpReorderThreadWithHitObjectNV, {object});
+    Instruction reorder(words_.reorder, {object});
     if (hint_) {
       reorder.add(hint_of(out, call, shaders, site, bounce));
       reorder.add(rewriter_.linker.constant(hint_->bits));
     }
     out.push_back(std::move(reorder));
     if (left_.closest_hits(call[kFlags]) == ClosestHits::Called) {
-      out.emplace_back(Op::OpHitObjectExecuteShaderNV, std::initializer_list<Word>{object, call[kPayload]});
+      out.emplace_back(words_.execute, std::initializer_list<Word>{object, call[kPayload]});
     } else {
       const std::array<Id, 1> arguments = {rewriter_.as_uint(out, call[kFlags])};
       (void)rewriter_.call(out, rewriter_.linker.type_void(), execute_function(call[kPayload]), arguments);
@@ -129,7 +136,7 @@ class Insertion {
                            std::span<const std::uint32_t> shaders, std::uint8_t site, Id bounce) {
     Linker& linker = rewriter_.linker;
     if (!hint_function_) {
-      hint_function_.emplace(linker, *hint_, hit_object_);
+      hint_function_.emplace(linker, *hint_, hit_object_, words_);
       name(hint_function_->id(), "rr_hint_of_hit");
     }
     Id launch = 0;
@@ -182,7 +189,7 @@ class Insertion {
     const Id flags = linker.fresh(), entry = linker.fresh(), run = linker.fresh(), end = linker.fresh();
     const Id bit = linker.fresh(), skips = linker.fresh(), is_hit = linker.fresh(), left_out = linker.fresh();
     Function function;
-    const auto add = [&function](Op op, std::initializer_list<Word> operands) {
+    const auto add = [&function](auto op, std::initializer_list<Word> operands) {
       function.body.emplace_back(op, operands);
     };
     add(Op::OpFunction, {none, id, 0, linker.type_function(none, parameters)});
@@ -190,12 +197,12 @@ class Insertion {
     add(Op::OpLabel, {entry});
     add(Op::OpBitwiseAnd, {integer, bit, flags, linker.constant(kSkipsClosestHit)});
     add(Op::OpINotEqual, {boolean, skips, bit, linker.constant(0U)});
-    add(Op::OpHitObjectIsHitNV, {boolean, is_hit, hit_object_});
+    add(words_.is_hit, {boolean, is_hit, hit_object_});
     add(Op::OpLogicalAnd, {boolean, left_out, skips, is_hit});
     add(Op::OpSelectionMerge, {end, 0});
     add(Op::OpBranchConditional, {left_out, end, run});
     add(Op::OpLabel, {run});
-    add(Op::OpHitObjectExecuteShaderNV, {hit_object_, payload});
+    add(words_.execute, {hit_object_, payload});
     add(Op::OpBranch, {end});
     add(Op::OpLabel, {end});
     add(Op::OpReturn, {});
@@ -222,6 +229,7 @@ class Insertion {
   Rewriter& rewriter_;
   const LeftAlone& left_;
   const std::optional<HintProgram>& hint_;
+  const HitObjectWords& words_;
   SiteNumbers numbers_;
   std::map<std::string, std::uint32_t> reasons_;
   Id hit_object_ = 0;
@@ -237,7 +245,7 @@ bool traces(const Module& module) {
   });
 }
 
-InsertResult insert(Module module, const std::optional<HintProgram>& hint) {
+InsertResult insert(Module module, const std::optional<HintProgram>& hint, HitObjectForm form) {
   InsertResult result;
   std::vector<Shader> shaders = shaders_of(module, 0);
   if (shaders.empty() || !traces(module)) {
@@ -252,7 +260,7 @@ InsertResult insert(Module module, const std::optional<HintProgram>& hint) {
   Result ignored;
   Rewriter rewriter(module, options, analyse(module, std::move(shaders)), FrozenConstants{}, ignored);
   const LeftAlone left(module, rewriter.analysis);
-  if (!Insertion(module, rewriter, left, hint).run(result) || module.bound > kMaxBound) {
+  if (!Insertion(module, rewriter, left, hint, form).run(result) || module.bound > kMaxBound) {
     return {{}, 0, {"insert-ser: the shader stays as it is: with hit objects it is beyond SPIR-V's limits"}};
   }
   if (result.inserted != 0) {
@@ -263,10 +271,11 @@ InsertResult insert(Module module, const std::optional<HintProgram>& hint) {
 
 }  // namespace
 
-InsertResult insert_reordering(std::span<const std::uint32_t> spirv, const std::optional<HintProgram>& hint) try {
+InsertResult insert_reordering(std::span<const std::uint32_t> spirv, const std::optional<HintProgram>& hint,
+                               HitObjectForm form) try {
   std::string reason;
   std::optional<Module> module = parse(spirv, reason);
-  return module && !module->memory_model.empty() ? insert(std::move(*module), hint) : InsertResult{};
+  return module && !module->memory_model.empty() ? insert(std::move(*module), hint, form) : InsertResult{};
 } catch (...) {
   return {};  // out of memory
 }

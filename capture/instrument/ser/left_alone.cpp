@@ -10,8 +10,7 @@ using spv::Op;
 
 namespace {
 
-constexpr Word kVersion14 = 0x00010400;       ///< SPV_NV_shader_invocation_reorder requires it
-constexpr Word kCapabilityReorderEXT = 5388;  ///< ShaderInvocationReorderEXT (SPIRV-Headers 1.4.335)
+constexpr Word kVersion14 = 0x00010400;  ///< SPV_NV_shader_invocation_reorder requires it
 constexpr std::size_t kFlagsWord = 2;
 constexpr std::size_t kPayloadWord = 11;
 constexpr std::size_t kTraceRayWords = 12;
@@ -111,7 +110,7 @@ std::string LeftAlone::reason(std::size_t function, const Instruction& call) con
 
 std::string whole_module_left_alone(const Module& module) {
   if (module.has(spv::Capability::ShaderInvocationReorderNV) ||
-      module.has(static_cast<spv::Capability>(kCapabilityReorderEXT))) {
+      module.has(static_cast<spv::Capability>(kCapabilityShaderInvocationReorderEXT))) {
     return "the shader uses hit objects of its own";
   }
   if (module.version < kVersion14) {

@@ -1,7 +1,7 @@
 // Trace calls that get no reorder call, and the reasons.
 //
 // Contract: `LeftAlone` is made of a module before it changes. A trace call is taken apart only if it is OpTraceRayKHR
-// with a payload variable, if only ray-generation shaders reach its function (SPV_NV_shader_invocation_reorder allows
+// with a payload variable, if only ray-generation shaders reach its function (the extensions allow
 // reordering in no others), and if its flags do not always skip closest-hit shaders: such rays run no shader worth
 // sorting. Linear in the module; O(length of the flags' expression) a call.
 #pragma once

@@ -177,10 +177,11 @@ void prepare_ser(Device& device, const DeviceRequest& request, const std::string
     return;
   }
   device.inserts_ser = request.reorder;
-  device.hints_ser = request.reorder && request.float64;
+  device.hints_ser = request.float64;
   if (!request.reorder) {
     note("insert-ser: device " + name +
-         " lacks " VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME ": shaders keep their trace calls");
+         " lacks " VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME
+         " and VK_EXT_ray_tracing_invocation_reorder: shaders keep their trace calls");
   } else if (wanted.ser_hint && !request.float64) {
     note("insert-ser: device " + name + " lacks shaderFloat64: threads are reordered without the hint");
   }

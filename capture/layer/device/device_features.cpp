@@ -10,6 +10,11 @@ bool contains(const std::vector<const char*>& names, const char* name) {
   return std::any_of(names.begin(), names.end(), [name](const char* other) { return std::strcmp(other, name) == 0; });
 }
 
+/// VK_EXT_ray_tracing_invocation_reorder, newer than the headers that we build with. Its structure of features has the
+/// members of NVIDIA's.
+constexpr const char* kReorderEXT = "VK_EXT_ray_tracing_invocation_reorder";
+constexpr auto kReorderFeaturesEXT = static_cast<VkStructureType>(1000581000);
+
 /// Compares the device's features with the required ones and extends the request.
 class Extender {
  public:
@@ -42,13 +47,7 @@ class Extender {
       request_.ballot = true;
     }
     if (options().insert_ser) {
-      request_.reorder = optional_feature<VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV>(
-          VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME,
-          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_NV,
-          &VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV::rayTracingInvocationReorder,
-          reorder_.rayTracingInvocationReorder);
-      request_.float64 =
-          options().ser_hint && request_.reorder && core_feature(&VkPhysicalDeviceFeatures::shaderFloat64);
+      reordering();
     }
     request_.enough = true;
   }
@@ -76,6 +75,9 @@ class Extender {
     }
     if (available(VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME)) {
       chain(reorder_);
+    }
+    if (available(kReorderEXT)) {
+      chain(reorder_ext_);
     }
     instance.vk.GetPhysicalDeviceFeatures2(physical, &all);
     core_ = all.features;
@@ -138,6 +140,18 @@ class Extender {
            lacking("shaderBufferInt64Atomics, behind an unknown structure");
   }
 
+  /// NVIDIA's extension first: drivers have had it for longer.
+  void reordering() {
+    constexpr auto kMember = &VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV::rayTracingInvocationReorder;
+    if (optional_feature(VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME, reorder_.sType, kMember,
+                         reorder_.rayTracingInvocationReorder)) {
+      request_.reorder = instrument::HitObjectForm::NV;
+    } else if (optional_feature(kReorderEXT, kReorderFeaturesEXT, kMember, reorder_ext_.rayTracingInvocationReorder)) {
+      request_.reorder = instrument::HitObjectForm::EXT;
+    }
+    request_.float64 = options().ser_hint && request_.reorder && core_feature(&VkPhysicalDeviceFeatures::shaderFloat64);
+  }
+
   /// Shaders of an application that uses the Vulkan memory model need its device scope for our atomics.
   void memory_model() {
     if (memory_model_.vulkanMemoryModelDeviceScope == VK_FALSE) {
@@ -192,6 +206,7 @@ class Extender {
                                                 0};
   VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV reorder_{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_NV, nullptr, 0};
+  VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV reorder_ext_{kReorderFeaturesEXT, nullptr, 0};
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV sm_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
                                                  nullptr, 0};
 };

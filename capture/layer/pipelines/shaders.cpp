@@ -182,9 +182,9 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
 }
 
 instrument::InsertResult Shaders::reordered(std::span<const std::uint32_t> words) const {
-  return device_.inserts_ser
-             ? instrument::insert_reordering(words, device_.hints_ser ? options().ser_hint : std::nullopt)
-             : instrument::InsertResult{};
+  return device_.inserts_ser ? instrument::insert_reordering(
+                                   words, device_.hints_ser ? options().ser_hint : std::nullopt, *device_.inserts_ser)
+                             : instrument::InsertResult{};
 }
 
 std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name,

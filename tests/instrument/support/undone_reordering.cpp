@@ -1,6 +1,7 @@
 #include "tests/instrument/support/undone_reordering.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -77,6 +78,39 @@ Words undone_reordering(const Words& words) {
       }
     }
     function.body = std::move(body);
+  }
+  return module->serialise();
+}
+
+Words with_nv_hit_objects(const Words& words) {
+  // From the tables of both specifications.
+  static const std::map<std::uint32_t, std::uint32_t> kNumbers = {
+      {5313, 5281}, {5315, 5279}, {5316, 5260}, {5319, 5264}, {5322, 5267}, {5323, 5268}, {5324, 5269}, {5325, 5270},
+      {5326, 5271}, {5329, 5272}, {5330, 5273}, {5333, 5274}, {5347, 5275}, {5348, 5258}, {5351, 5277}};
+  constexpr std::uint32_t kCapabilityExt = 5388, kCapabilityNv = 5383;
+  std::string reason;
+  auto module = spirv::parse(words, reason);
+  if (!module) {
+    throw std::runtime_error(reason);
+  }
+  for (Instruction& i : module->capabilities) {
+    i.set(1, i[1] == kCapabilityExt ? kCapabilityNv : i[1]);
+  }
+  for (Instruction& i : module->extensions) {
+    if (i.string(1) == "SPV_EXT_shader_invocation_reorder") {
+      i = Instruction(spirv::number(Op::OpExtension), spirv::string_words("SPV_NV_shader_invocation_reorder"));
+    }
+  }
+  const auto renumber = [](std::vector<Instruction>& list) {
+    for (Instruction& i : list) {
+      if (const auto found = kNumbers.find(i.op()); found != kNumbers.end()) {
+        i = Instruction(found->second, i.operands());
+      }
+    }
+  };
+  renumber(module->globals);
+  for (spirv::Function& function : module->functions) {
+    renumber(function.body);
   }
   return module->serialise();
 }

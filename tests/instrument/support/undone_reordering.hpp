@@ -11,4 +11,8 @@ namespace rayreplay::test {
 
 [[nodiscard]] Words undone_reordering(const Words& words);
 
+/// A module with SPV_EXT_shader_invocation_reorder, whose instructions the validator at hand does not know, with
+/// NVIDIA's numbers and names for what both extensions have.
+[[nodiscard]] Words with_nv_hit_objects(const Words& words);
+
 }  // namespace rayreplay::test
