@@ -1,6 +1,7 @@
 #include "capture/instrument/link.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <unordered_set>
 
@@ -194,6 +195,11 @@ Id Linker::type_float() {
   return global(Instruction(Op::OpTypeFloat, {fresh(), 32}));
 }
 
+Id Linker::type_double() {
+  capability(spv::Capability::Float64);
+  return global(Instruction(Op::OpTypeFloat, {fresh(), 64}));
+}
+
 Id Linker::type_array(Id element, std::uint32_t length) {
   const Id size = constant(length);
   return global(Instruction(Op::OpTypeArray, {fresh(), element, size}));
@@ -224,6 +230,12 @@ Id Linker::type_function(Id result, std::span<const Id> parameters) {
 Id Linker::constant(std::uint32_t value) {
   const Id type = type_uint();
   return global(Instruction(Op::OpConstant, {type, fresh(), value}));
+}
+
+Id Linker::constant_double(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const Id type = type_double();
+  return global(Instruction(Op::OpConstant, {type, fresh(), static_cast<Word>(bits), static_cast<Word>(bits >> 32)}));
 }
 
 Id Linker::own_constant(std::uint64_t value) {
@@ -353,7 +365,11 @@ Id Linker::function(const Library& library, std::string_view name) {
       extension(text);
     }
   }
-  target_.memory_model.front().set(1, static_cast<Word>(spv::AddressingModel::PhysicalStorageBuffer64));
+  // Every probe has addresses; formulas have none, and their module has no capability for them.
+  constexpr auto kAddresses = static_cast<Word>(spv::AddressingModel::PhysicalStorageBuffer64);
+  if (library.module.memory_model.front()[1] == kAddresses) {
+    target_.memory_model.front().set(1, kAddresses);
+  }
   return ids[found->second];
 }
 

@@ -54,6 +54,7 @@ class Linker {
   [[nodiscard]] Id type_uint();
   [[nodiscard]] Id type_u64();
   [[nodiscard]] Id type_float();
+  [[nodiscard]] Id type_double();
   [[nodiscard]] Id type_uvec(std::uint32_t components);
   [[nodiscard]] Id type_vec(std::uint32_t components);
   /// A type of its own.
@@ -61,6 +62,7 @@ class Linker {
   [[nodiscard]] Id type_pointer(spv::StorageClass storage, Id type);
   [[nodiscard]] Id type_function(Id result, std::span<const Id> parameters);
   [[nodiscard]] Id constant(std::uint32_t value);
+  [[nodiscard]] Id constant_double(double value);
   /// A constant of 64 bits that nothing else shares, so that its words can be changed later.
   [[nodiscard]] Id own_constant(std::uint64_t value);
   [[nodiscard]] Id own_constant(std::uint32_t value);
@@ -75,7 +77,7 @@ class Linker {
     functions_.push_back(std::move(function));
   }
 
-  /// The function `name` of the library, imported once; 0 if the library has none.
+  /// The function `name` of the library, imported once, with the library's capabilities; 0 if the library has none.
   [[nodiscard]] Id function(const Library& library, std::string_view name);
 
   /// Appends the new functions.

@@ -9,6 +9,7 @@
 #include "EventsByExtension.spv.hpp"
 #include "EventsByExtensionWithClock.spv.hpp"
 #include "EventsWithClock.spv.hpp"
+#include "Formulas.spv.hpp"
 #include "Lookups.spv.hpp"
 
 namespace rayreplay::instrument {
@@ -40,6 +41,11 @@ const Library& accesses_library(bool ballot_extension) {
   static const Library* const kPlain = new Library(make_library(kAccesses));
   static const Library* const kByExtension = new Library(make_library(kAccessesByExtension));
   return ballot_extension ? *kByExtension : *kPlain;
+}
+
+const Library& formulas_library() {
+  static const Library* const kLibrary = new Library(make_library(kFormulas));
+  return *kLibrary;
 }
 
 std::span<const Word> empty_any_hit() {

@@ -30,5 +30,17 @@ inline constexpr Word kOpHitObjectTraceRayEXT = 5316;
 inline constexpr Word kOpHitObjectTraceRayMotionEXT = 5317;
 inline constexpr Word kOpHitObjectRecordEmptyEXT = 5318;
 inline constexpr Word kOpHitObjectExecuteShaderEXT = 5319;
+inline constexpr Word kOpHitObjectGetHitKindEXT = 5322;
+inline constexpr Word kOpHitObjectGetPrimitiveIndexEXT = 5323;
+inline constexpr Word kOpHitObjectGetGeometryIndexEXT = 5324;
+inline constexpr Word kOpHitObjectGetInstanceIdEXT = 5325;
+inline constexpr Word kOpHitObjectGetInstanceCustomIndexEXT = 5326;
+inline constexpr Word kOpHitObjectGetWorldRayDirectionEXT = 5329;
+inline constexpr Word kOpHitObjectGetWorldRayOriginEXT = 5330;
+inline constexpr Word kOpHitObjectGetRayTMaxEXT = 5333;
+inline constexpr Word kOpHitObjectGetRayTMinEXT = 5347;
+inline constexpr Word kOpHitObjectGetShaderBindingTableRecordIndexEXT = 5348;
+inline constexpr Word kOpHitObjectIsHitEXT = 5351;
+inline constexpr Word kCapabilityShaderInvocationReorderEXT = 5388;
 
 }  // namespace rayreplay::spirv

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/capture/captured.hpp"
@@ -55,6 +56,31 @@ TEST(CaptureOptions, ObserveAllSeesWhatAnyHitShadersSee) {
   EXPECT_GE(count(own.trace.launches.at(0), trace::EventKind::AnyHit),
             count(own.trace.launches.at(0), trace::EventKind::ClosestHit));
   EXPECT_EQ(count_kinds(observed.trace.launches.at(0)), count_kinds(own.trace.launches.at(0)));
+}
+
+/// SER put into whole programs, above a layer that stands for a device with hit objects (tests/layer-ser): the same
+/// picture and events, and a reorder call for each ray that runs shaders at its end.
+TEST(CaptureOptions, InsertedReorderingChangesNoProgram) {
+  const auto expect_same = [](const std::string& program, const std::vector<std::string>& arguments) {
+    const Captured plain = capture(program, arguments);
+    const Captured reordered =
+        capture(program, arguments,
+                {{"VK_ADD_LAYER_PATH", RAYREPLAY_LAYER_FOLDER ":" RAYREPLAY_HIT_OBJECTS_FOLDER},
+                 {"VK_INSTANCE_LAYERS", "VK_LAYER_RAYREPLAY_capture:VK_LAYER_RAYREPLAY_test_hit_objects"},
+                 {"RAYREPLAY_CAPTURE_INSERT_SER", "6: bounce 8 * material 8 % +"}});
+    EXPECT_EQ(reordered.picture, plain.picture);
+    auto counts = count_kinds(reordered.trace.launches.at(0));
+    const auto kReorder = static_cast<std::size_t>(trace::EventKind::Reorder);
+    const std::size_t reorders = std::exchange(counts.at(kReorder), 0);
+    EXPECT_EQ(counts, count_kinds(plain.trace.launches.at(0)));
+    std::size_t rays = 0;
+    for (const RayStory& story : tell_rays(plain.trace.launches.at(0))) {
+      rays += story.occlusion ? 0U : 1U;
+    }
+    EXPECT_EQ(reorders, rays);
+  };
+  expect_same(kOneWeekend, kArguments);
+  expect_same(kMeshViewer, with({"--scene", "cornell"}));
 }
 
 struct ObserveAllCase {

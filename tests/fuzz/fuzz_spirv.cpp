@@ -1,6 +1,6 @@
 // Fuzzer of the rewriter and of the static analyses. A module that spirv-val calls valid must be valid afterwards; any
 // words at all must be rewritten, left alone or refused with a reason, without a crash, and give the same bytes twice.
-// What is known without a run must agree with itself.
+// The same holds where SER is put into the module first. What is known without a run must agree with itself.
 //
 // An input is a byte that picks the options, a byte that picks what Vulkan the module is for, and the module's words.
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capture/instrument/instrument.hpp"
+#include "capture/instrument/ser/insert.hpp"
 #include "capture/spirv/facts.hpp"
 #include "capture/spirv/module.hpp"
 #include "tests/fuzz/support/fuzzer.hpp"
@@ -283,6 +284,46 @@ bool look_at(const Words& words) {
   return flows;
 }
 
+/// A hint of everything that the code of hints may ask for.
+const instrument::HintProgram& ser_hint() {
+  static const instrument::HintProgram kHint = [] {
+    std::string text = "9: 0";
+    for (const char* field : instrument::kHintFields) {
+      text += std::string(" ") + field + " hash2";
+    }
+    std::string reason;
+    return *instrument::parse_hint_program(text, reason);
+  }();
+  return kHint;
+}
+
+/// SER put into any words; a valid module must stay valid, also when it is instrumented then.
+void insert_ser(const Words& words, const test::NamedOptions& set, const std::string& environment) {
+  for (const bool hinted : {false, true}) {
+    const std::optional<instrument::HintProgram> hint = hinted ? std::optional(ser_hint()) : std::nullopt;
+    const instrument::InsertResult inserted = instrument::insert_reordering(words, hint);
+    if (instrument::insert_reordering(words, hint).spirv != inserted.spirv) {
+      finding("other bytes the second time SER was put in");
+    }
+    if (inserted.spirv.empty() != (inserted.inserted == 0)) {
+      finding("SER was put in without words, or words are there without it");
+    }
+    if (inserted.spirv.empty() || !test::validate(words, environment).empty()) {
+      continue;
+    }
+    if (const std::string messages = test::validate(inserted.spirv, environment); !messages.empty()) {
+      finding("a valid module was made invalid by SER, " + environment + ": " + messages);
+    }
+    const instrument::Result result = instrument::instrument(inserted.spirv, set.options);
+    if (result.status == Status::Instrumented) {
+      if (const std::string messages = test::validate(result.spirv, environment); !messages.empty()) {
+        finding("a valid module was made invalid behind SER, options " + set.name + ", " + environment + ": " +
+                messages);
+      }
+    }
+  }
+}
+
 Verdict run(std::string_view input) {
   static const std::vector<test::NamedOptions> kSets = test::option_sets();
   const Words words = words_of(input);
@@ -290,6 +331,7 @@ Verdict run(std::string_view input) {
   const test::NamedOptions& set = kSets[choices.below(kSets.size())];
   const std::string environment = kEnvironments[choices.below(std::size(kEnvironments))];
   const bool flows = look_at(words);
+  insert_ser(words, set, environment);
   const instrument::Result result = instrument::instrument(words, set.options);
   static_cast<void>(instrument::entry_points(words, 0));
   if (instrument::instrument(words, set.options).spirv != result.spirv) {

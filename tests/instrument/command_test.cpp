@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "capture/instrument/ser/insert.hpp"
 #include "tests/app/run_command.hpp"
 #include "tests/instrument/support/corpus.hpp"
 
@@ -102,6 +103,23 @@ TEST_F(InstrumentCommand, PrintsJson) {
   EXPECT_EQ(json["entry_points"].size(), 4U);
   EXPECT_EQ(json["trace_sites"][1]["shader"], 1);
   EXPECT_EQ(json["trace_sites"][1]["binding"], 7);
+}
+
+TEST_F(InstrumentCommand, PutsReorderCallsIn) {
+  const test::Words& words = test::corpus_module("insert_ser.rgen.vulkan1.2").words;
+  const std::string in = save("in.spv", words);
+  const std::string out = scratch_ / "out.spv";
+  const Outcome plain = run_command({"instrument", in, "--no-record", "--insert-ser", "-o", out});
+  ASSERT_EQ(plain.code, 0) << plain.errors;
+  EXPECT_THAT(plain.errors, HasSubstr("threads are reordered behind 2 trace calls"));
+  EXPECT_THAT(plain.errors, HasSubstr("1 trace call stays as it is"));
+  EXPECT_EQ(load(out), instrument::insert_reordering(words, std::nullopt).spirv);
+  const Outcome hinted =
+      run_command({"instrument", in, "--insert-ser=3=y % 8", "--format", "json", "-o", scratch_ / "hinted.spv"});
+  ASSERT_EQ(hinted.code, 0) << hinted.errors;
+  EXPECT_EQ(nlohmann::json::parse(hinted.output)["reordering_trace_calls"], 2);
+  EXPECT_EQ(test::validate(load(scratch_ / "hinted.spv"), "vulkan1.2"), "");
+  EXPECT_EQ(run_command({"instrument", in, "--insert-ser=3=object", "-o", scratch_ / "none.spv"}).code, 2);
 }
 
 TEST_F(InstrumentCommand, LeavesOtherModulesAsTheyAre) {

@@ -16,6 +16,7 @@
 #include "app/commands/capture/capture_end.hpp"
 #include "app/commands/capture/capture_report.hpp"
 #include "app/commands/capture/capture_timing.hpp"
+#include "app/commands/capture/insert_ser.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/child.hpp"
@@ -101,6 +102,13 @@ std::vector<std::pair<std::string, std::string>> environment_for(const CaptureAr
     }
   }
   return environment;
+}
+
+/// The layer takes the formula of a hint as a program.
+void compile_hint(CaptureArguments& options) {
+  if (std::string& given = options.settings["insert_ser"]; !given.empty()) {
+    given = ser_setting(given);
+  }
 }
 
 /// The layer's interpretation of the options.
@@ -450,6 +458,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
 int act(const CaptureArguments& given) {
   CaptureArguments options = given;  // paths become absolute
   const output::Format format = options.format.format();
+  compile_hint(options);
   const layer::Options settings = checked_settings(options);
   require_profile(options);
   check_outputs(options, settings.record);
@@ -487,7 +496,10 @@ void declare(CLI::App& command, CaptureArguments& options) {
       continue;  // its temporary is beside the output
     }
     std::string& value = options.settings[option.name];
-    if (option.type == layer::OptionType::Switch && std::strcmp(option.default_value, "off") == 0) {
+    if (std::strcmp(option.name, "insert_ser") == 0) {
+      // A flag, so that it never takes the next word for its value.
+      command.add_flag(flag_of(option) + "{none}", value, option.text)->type_name("[=HINT]")->group("Capture");
+    } else if (option.type == layer::OptionType::Switch && std::strcmp(option.default_value, "off") == 0) {
       command
           .add_flag_callback(
               flag_of(option), [&value] { value = "on"; }, option.text)

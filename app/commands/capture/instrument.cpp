@@ -14,12 +14,14 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/capture/insert_ser.hpp"
 #include "app/commands/capture/module_file.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "capture/instrument/ser/insert.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -39,6 +41,7 @@ struct InstrumentArguments {
   std::uint32_t ray_flags_threads = 1U << 24;
   std::string swizzle;
   std::string swizzle_size;
+  std::string insert_ser = "off";
   bool no_record = false, clock = false, sm = false, wide = false, gate = false, observe_all = false;
   FormatOption format;
   OutputOption output;
@@ -121,6 +124,16 @@ instrument::Options resolve(const InstrumentArguments& options) {
   return result;
 }
 
+/// Puts reorder calls into the module first, where that is asked for.
+instrument::InsertResult insert_ser(const InstrumentArguments& options, std::span<const std::uint32_t> words) {
+  const std::string setting = ser_setting(options.insert_ser);
+  std::string reason;
+  return setting == "off"
+             ? instrument::InsertResult{}
+             : instrument::insert_reordering(
+                   words, setting == "none" ? std::nullopt : instrument::parse_hint_program(setting, reason));
+}
+
 std::string_view stage_name(instrument::Stage stage) {
   constexpr std::array<std::string_view, 6> kNames = {"ray_generation", "intersection", "any_hit",
                                                       "closest_hit",    "miss",         "callable"};
@@ -128,7 +141,7 @@ std::string_view stage_name(instrument::Stage stage) {
 }
 
 nlohmann::ordered_json to_json(const InstrumentArguments& options, const instrument::Result& result,
-                               std::size_t words_before) {
+                               std::size_t words_before, std::uint32_t inserted) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();
   for (const instrument::EntryPoint& entry : result.entry_points) {
     entries.push_back({{"shader", entry.shader}, {"stage", stage_name(entry.stage)}, {"name", entry.name}});
@@ -143,7 +156,7 @@ nlohmann::ordered_json to_json(const InstrumentArguments& options, const instrum
     }
     sites.push_back(item);
   }
-  const bool changed = result.status == instrument::Status::Instrumented;
+  const bool changed = result.status == instrument::Status::Instrumented || inserted != 0;
   return {{"schema", "rayreplay.instrument/1"},
           {"file", options.path},
           {"output", options.output.path},
@@ -152,10 +165,12 @@ nlohmann::ordered_json to_json(const InstrumentArguments& options, const instrum
           {"words", changed ? result.spirv.size() : words_before},
           {"entry_points", entries},
           {"trace_sites", sites},
+          {"reordering_trace_calls", inserted},
           {"notes", result.notes}};
 }
 
-void report(const InstrumentArguments& options, const instrument::Result& result, std::size_t words_before) {
+void report(const InstrumentArguments& options, const instrument::Result& result, std::size_t words_before,
+            std::uint32_t inserted) {
   for (const instrument::EntryPoint& entry : result.entry_points) {
     std::vector<std::string> sites;
     for (const instrument::TraceSite& site : result.sites) {
@@ -170,7 +185,10 @@ void report(const InstrumentArguments& options, const instrument::Result& result
   for (const std::string& note : result.notes) {
     console::note("{}", note);
   }
-  console::log(result.status == instrument::Status::Instrumented
+  if (inserted != 0) {
+    console::tell("threads are reordered behind {}", counted(inserted, "trace call"));
+  }
+  console::log(result.status == instrument::Status::Instrumented || inserted != 0
                    ? fmt::format("rayreplay: wrote {}: {}, {} before", options.output.path,
                                  counted(result.spirv.size(), "word"), words_before)
                    : fmt::format("rayreplay: wrote {}: unchanged, as it has {}", options.output.path,
@@ -191,21 +209,27 @@ int act(const InstrumentArguments& options) {
   require_distinct({{"--output", options.output.path}}, {{"the module", options.path}});
   options.output.check();
   const std::vector<std::uint32_t> words = read_module_file(options.path);
-  const instrument::Result result = instrument::instrument(words, resolved);
+  const instrument::InsertResult inserted = insert_ser(options, words);
+  const std::vector<std::uint32_t>& given = inserted.inserted == 0 ? words : inserted.spirv;
+  instrument::Result result = instrument::instrument(given, resolved);
   if (result.status == instrument::Status::Refused) {
     throw Error(ErrorKind::Input, {"the module cannot be instrumented", options.path, result.reason,
                                    "a valid SPIR-V 1.x module for Vulkan", "check it with spirv-val"});
   }
-  const std::vector<std::uint32_t>& out = result.status == instrument::Status::Instrumented ? result.spirv : words;
+  result.notes.insert(result.notes.begin(), inserted.notes.begin(), inserted.notes.end());
+  if (result.status == instrument::Status::Unchanged) {
+    result.spirv = given;
+  }
+  const std::vector<std::uint32_t>& out = result.spirv;
   std::string bytes(out.size() * sizeof(std::uint32_t), '\0');
   if (!out.empty()) {
     std::memcpy(bytes.data(), out.data(), bytes.size());
   }
   options.output.write(bytes);
   if (json) {
-    console::print(json_text(to_json(options, result, words.size()), 2) + "\n");
+    console::print(json_text(to_json(options, result, words.size(), inserted.inserted), 2) + "\n");
   } else {
-    report(options, result, words.size());
+    report(options, result, words.size(), inserted.inserted);
   }
   return 0;
 }
@@ -237,6 +261,11 @@ void add_options(CLI::App& command, InstrumentArguments& o) {
   text("--ray-flags", o.ray_flags, "ADDRESS", "A word of each thread for the application's ray flags", kChanges);
   add_value(command, "--ray-flags-threads", o.ray_flags_threads, "N", "Number of these words", kChanges)
       ->check(CLI::Range(1U, 0xFFFFFFFFU));
+  command
+      .add_flag("--insert-ser{none}", o.insert_ser,
+                "Trace calls of ray-generation shaders reorder threads by their hits; BITS=FORMULA: by a hint, too")
+      ->type_name("[=HINT]")
+      ->group(kChanges);
   text("--swizzle", o.swizzle, "ADDRESS", "Table that replaces the launch id", kChanges);
   text("--swizzle-size", o.swizzle_size, "WxH", "Launch size of that table", kChanges);
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+#include "capture/instrument/ser/insert.hpp"
 #include "capture/layer/commands.hpp"
 #include "capture/layer/device/dispatch.hpp"
 #include "capture/layer/options/options.hpp"
@@ -80,6 +82,9 @@ struct Device {
   bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
   bool lazy = false;            ///< what recording needs is made when a launch needs it (Variant, EventMemory)
   bool has_clock = false, has_sm = false, has_ballot = false, wide_subgroups = false;
+  /// Ray-generation shaders get reorder calls of this form, with hints_ser with the hint of the options.
+  std::optional<instrument::HitObjectForm> inserts_ser;
+  bool hints_ser = false;
   std::uint32_t most_lanes = 0;  ///< of a subgroup
   std::uint32_t subgroup_size = 0;
 

@@ -163,11 +163,28 @@ bool can_be_lazy(const Device& device, const VkDeviceCreateInfo& created) {
   const auto* names = created.ppEnabledExtensionNames;
   const auto* maintenance = find_in_chain<VkPhysicalDeviceRayTracingMaintenance1FeaturesKHR>(
       created.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_MAINTENANCE_1_FEATURES_KHR);
-  return device.gated && !options().observe_all && options().swizzle.empty() && device.vk.CmdDispatchBase &&
-         device.ray_tracing.shaderGroupHandleSize % sizeof(std::uint32_t) == 0 &&
+  return device.gated && !options().observe_all && !device.inserts_ser && options().swizzle.empty() &&
+         device.vk.CmdDispatchBase && device.ray_tracing.shaderGroupHandleSize % sizeof(std::uint32_t) == 0 &&
          (maintenance == nullptr || maintenance->rayTracingPipelineTraceRaysIndirect2 == VK_FALSE) &&
          std::none_of(names, names + created.enabledExtensionCount,
                       [](const char* name) { return std::strcmp(name, "VK_EXT_shader_object") == 0; });
+}
+
+/// What insert_ser can do on this device; what it cannot is noted.
+void prepare_ser(Device& device, const DeviceRequest& request, const std::string& name) {
+  const auto& wanted = options();
+  if (!wanted.insert_ser) {
+    return;
+  }
+  device.inserts_ser = request.reorder;
+  device.hints_ser = request.float64;
+  if (!request.reorder) {
+    note("insert-ser: device " + name +
+         " lacks " VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME
+         " and VK_EXT_ray_tracing_invocation_reorder: shaders keep their trace calls");
+  } else if (wanted.ser_hint && !request.float64) {
+    note("insert-ser: device " + name + " lacks shaderFloat64: threads are reordered without the hint");
+  }
 }
 
 void prepare(Device& device, const DeviceRequest& request, bool with_additions, const VkDeviceCreateInfo& created,
@@ -189,6 +206,7 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   device.readback = std::make_unique<ReadbackPool>(device);
   device.event_memory = std::make_unique<EventMemory>(device);
   const auto& wanted = options();
+  prepare_ser(device, request, block.name);
   device.gated = wanted.record && (wanted.frames || wanted.launch || !wanted.trigger_file.empty());
   device.lazy = can_be_lazy(device, created);
   if (!device.lazy && !device.event_memory->prepare()) {

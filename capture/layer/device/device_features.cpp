@@ -10,6 +10,11 @@ bool contains(const std::vector<const char*>& names, const char* name) {
   return std::any_of(names.begin(), names.end(), [name](const char* other) { return std::strcmp(other, name) == 0; });
 }
 
+/// VK_EXT_ray_tracing_invocation_reorder, newer than the headers that we build with. Its structure of features has the
+/// members of NVIDIA's.
+constexpr const char* kReorderEXT = "VK_EXT_ray_tracing_invocation_reorder";
+constexpr auto kReorderFeaturesEXT = static_cast<VkStructureType>(1000581000);
+
 /// Compares the device's features with the required ones and extends the request.
 class Extender {
  public:
@@ -41,6 +46,9 @@ class Extender {
       extension(VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME);
       request_.ballot = true;
     }
+    if (options().insert_ser) {
+      reordering();
+    }
     request_.enough = true;
   }
 
@@ -65,6 +73,12 @@ class Extender {
     if (available(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
       chain(sm_);
     }
+    if (available(VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME)) {
+      chain(reorder_);
+    }
+    if (available(kReorderEXT)) {
+      chain(reorder_ext_);
+    }
     instance.vk.GetPhysicalDeviceFeatures2(physical, &all);
     core_ = all.features;
   }
@@ -84,13 +98,21 @@ class Extender {
     if (core_.shaderInt64 == VK_FALSE) {
       return lacking("shaderInt64");
     }
+    return core_feature(&VkPhysicalDeviceFeatures::shaderInt64) || lacking("shaderInt64, behind an unknown structure");
+  }
+
+  /// False: the device lacks it, or its structure cannot be changed.
+  bool core_feature(VkBool32 VkPhysicalDeviceFeatures::*member) {
+    if (core_.*member == VK_FALSE) {
+      return false;
+    }
     constexpr auto kType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     if (auto* features = chain_.find<VkPhysicalDeviceFeatures2>(kType)) {
-      features->features.shaderInt64 = VK_TRUE;
+      features->features.*member = VK_TRUE;
     } else if (const auto* tail = static_cast<const VkPhysicalDeviceFeatures2*>(chain_.find_tail(kType))) {
-      return tail->features.shaderInt64 == VK_TRUE || lacking("shaderInt64, behind an unknown structure");
+      return tail->features.*member == VK_TRUE;
     } else {
-      request_.features.shaderInt64 = VK_TRUE;
+      request_.features.*member = VK_TRUE;
       request_.info.pEnabledFeatures = &request_.features;
     }
     return true;
@@ -116,6 +138,18 @@ class Extender {
                   &VkPhysicalDeviceShaderAtomicInt64Features::shaderBufferInt64Atomics,
                   VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME) ||
            lacking("shaderBufferInt64Atomics, behind an unknown structure");
+  }
+
+  /// NVIDIA's extension first: drivers have had it for longer.
+  void reordering() {
+    constexpr auto kMember = &VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV::rayTracingInvocationReorder;
+    if (optional_feature(VK_NV_RAY_TRACING_INVOCATION_REORDER_EXTENSION_NAME, reorder_.sType, kMember,
+                         reorder_.rayTracingInvocationReorder)) {
+      request_.reorder = instrument::HitObjectForm::NV;
+    } else if (optional_feature(kReorderEXT, kReorderFeaturesEXT, kMember, reorder_ext_.rayTracingInvocationReorder)) {
+      request_.reorder = instrument::HitObjectForm::EXT;
+    }
+    request_.float64 = options().ser_hint && request_.reorder && core_feature(&VkPhysicalDeviceFeatures::shaderFloat64);
   }
 
   /// Shaders of an application that uses the Vulkan memory model need its device scope for our atomics.
@@ -170,6 +204,9 @@ class Extender {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES, nullptr, 0, 0, 0};
   VkPhysicalDeviceShaderClockFeaturesKHR clock_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CLOCK_FEATURES_KHR, nullptr, 0,
                                                 0};
+  VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV reorder_{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_NV, nullptr, 0};
+  VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV reorder_ext_{kReorderFeaturesEXT, nullptr, 0};
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV sm_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
                                                  nullptr, 0};
 };

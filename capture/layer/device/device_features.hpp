@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <vulkan/vulkan.h>
 
+#include "capture/instrument/ser/insert.hpp"
 #include "capture/layer/device/device.hpp"
 #include "capture/layer/device/feature_chain.hpp"
 
@@ -20,6 +22,9 @@ struct DeviceRequest {
   bool enough = false;   ///< all that instrumented shaders need is on
   std::string lacks;     ///< if not enough: what
   bool clock = false, sm = false, ballot = false;
+  /// Where insert_ser asks for hit objects and reorder calls: the form in which they are on; none: the device has none.
+  std::optional<instrument::HitObjectForm> reorder;
+  bool float64 = false;  ///< and doubles, where its hint needs them
   bool swapchain = false, frame_boundary = false;
 
   std::unique_ptr<FeatureChain> chain;

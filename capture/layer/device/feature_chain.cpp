@@ -16,6 +16,7 @@ constexpr NewerFeatures kNewer[] = {
     {55, 21},         // VkPhysicalDeviceVulkan14Features
     {1000470000, 1},  // VkPhysicalDeviceMaintenance5Features
     {1000481000, 1},  // VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR
+    {1000581000, 1},  // VkPhysicalDeviceRayTracingInvocationReorderFeaturesEXT
 };
 
 }  // namespace

@@ -146,6 +146,10 @@ const std::vector<Option>& option_table() {
        "on: branches and loads that are proven to be the same in the whole launch are compared like others"},
       {"profile_memory_sample", "RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", Number, "1",
        "record the accesses of threads whose id is a multiple of this alone"},
+      {"insert_ser", "RAYREPLAY_CAPTURE_INSERT_SER", OptionType::Text, "off",
+       "put shader execution reordering (SER) into ray-generation shaders that have none. none: threads are sorted by "
+       "their hits alone; BITS=FORMULA: by a coherence hint, too (the variable and the settings file take its program, "
+       "BITS: TERM TERM …); off"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
@@ -241,6 +245,23 @@ std::string profile_text(const Options& options) {
   return text;
 }
 
+/// False, and nothing changed: no program.
+bool read_insert_ser(Options& options, std::string_view value) {
+  std::optional<instrument::HintProgram> hint;
+  const bool plain = value == "off" || value == "none";
+  if (!plain) {
+    std::string reason;
+    hint = instrument::parse_hint_program(value, reason);
+    if (!hint) {
+      return false;
+    }
+  }
+  options.insert_ser = value != "off";
+  options.ser_hint = std::move(hint);
+  options.ser_text = std::string(value);
+  return true;
+}
+
 }  // namespace
 
 bool set_option(Options& options, std::string_view name, std::string_view value) {
@@ -322,6 +343,9 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
     const auto every = parse_integer<std::uint32_t>(trimmed(value));
     return every && *every > 0 && store(options.profile_memory_sample, every);
   }
+  if (name == "insert_ser") {
+    return read_insert_ser(options, trimmed(value));
+  }
   if (name == "log") {
     for (const auto& [text, level] :
          {std::pair{"quiet", LogLevel::Quiet}, {"warning", LogLevel::Warning}, {"info", LogLevel::Info}}) {
@@ -390,6 +414,7 @@ std::string to_text(const Options& options) {
   line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
   line("profile_proven", options.profile_proven ? "on" : "off");
   line("profile_memory_sample", std::to_string(options.profile_memory_sample));
+  line("insert_ser", options.ser_text);
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));
   return text;
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/instrument/ser/hint_program.hpp"
+
 namespace rayreplay::layer {
 
 enum class OptionType : std::uint8_t { Text, Path, Number, Bytes, Range, Window, Switch, Level };
@@ -60,7 +62,11 @@ struct Options {
   bool profile_memory = false;
   std::uint32_t profile_memory_sample = 1;
   BlockCounters block_counters = BlockCounters::All;
-  bool profile_proven = false;  ///< branches and loads that are proven to be uniform are compared, too
+  /// SER is put into shaders that have none; with a hint: its program.
+  bool insert_ser = false;
+  std::optional<instrument::HintProgram> ser_hint;
+  std::string ser_text = "off";  ///< as given: off, none, or the program
+  bool profile_proven = false;   ///< branches and loads that are proven to be uniform are compared, too
   LogLevel log = LogLevel::Warning;
   std::vector<std::string> problems;
 };

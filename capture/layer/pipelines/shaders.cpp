@@ -30,6 +30,24 @@ std::optional<std::uint16_t> reserve_ids(std::size_t count) {
   return static_cast<std::uint16_t>(first);
 }
 
+/// The application's name of a shader, else its stage and number.
+std::string name_of(const instrument::EntryPoint& entry, const std::string& given) {
+  return given.empty()
+             ? std::string(kStageNames.at(static_cast<std::size_t>(entry.stage))) + " " + std::to_string(entry.shader)
+             : given;
+}
+
+/// What became of a module's trace calls.
+void tell(const instrument::InsertResult& inserted, const std::string& name) {
+  for (const auto& line : inserted.notes) {
+    note("shader " + name + ": " + line);
+  }
+  if (inserted.inserted != 0) {
+    log(LogLevel::Info, "shader " + name + ": insert-ser: " + std::to_string(inserted.inserted) +
+                            (inserted.inserted == 1 ? " trace call reorders threads" : " trace calls reorder threads"));
+  }
+}
+
 /// Whether a module declares a ray-tracing entry point. Reads only the words before the first function, so that modules
 /// without one cost almost nothing.
 bool names_ray_tracing(std::span<const std::uint32_t> words) {
@@ -163,6 +181,12 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   return result;
 }
 
+instrument::InsertResult Shaders::reordered(std::span<const std::uint32_t> words) const {
+  return device_.inserts_ser ? instrument::insert_reordering(
+                                   words, device_.hints_ser ? options().ser_hint : std::nullopt, *device_.inserts_ser)
+                             : instrument::InsertResult{};
+}
+
 std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name,
                                                         bool any_hits) {
   const auto hash = XXH3_128bits(words.data(), words.size_bytes());
@@ -192,11 +216,24 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
   }
   auto wanted = instrument_options(any_hits);
   wanted.first_shader_id = *first;
-  *result = instrument::instrument(words, wanted);
+  // What is counted and recorded has its place in the module with reorder calls, so that is the one the spool gets.
+  const auto inserted = reordered(words);
+  const std::span<const std::uint32_t> given =
+      inserted.inserted == 0 ? words : std::span<const std::uint32_t>(inserted.spirv);
+  *result = instrument::instrument(given, wanted);
   if (result->entry_points.empty()) {
     result->entry_points = instrument::entry_points(words, *first);
   }
-  spool(words, name, *result, false);
+  if (result->status == instrument::Status::Unchanged && inserted.inserted != 0) {
+    result->status = instrument::Status::Instrumented;
+    result->spirv = inserted.spirv;
+  }
+  // A module that cannot be instrumented stays as the application gave it, without reorder calls, too.
+  const bool refused = result->status == instrument::Status::Refused;
+  spool(refused ? words : given, name, *result, false);
+  if (!refused && !result->entry_points.empty()) {
+    tell(inserted, name_of(result->entry_points.front(), name));
+  }
   twin->result = result;
   return result;
 }
@@ -230,7 +267,7 @@ void Shaders::spool(std::span<const std::uint32_t> words, const std::string& nam
                    : result.status == instrument::Status::Instrumented ? spool::ShaderStatus::Instrumented
                                                                        : spool::ShaderStatus::LeftAlone;
     block.entry = entry.name;
-    block.name = !name.empty() ? name : std::string(kStageNames.at(block.stage)) + " " + std::to_string(entry.shader);
+    block.name = name_of(entry, name);
     shown = shown.empty() ? block.name : shown;
     block.reason = result.reason;
     block.spirv.assign(words.begin(), words.end());

@@ -2,8 +2,8 @@
 //
 // Contract: modules with ray-tracing entry points are kept from creation to destruction. twin() rewrites a module once
 // per content (assigning shader ids and spooling its Shader blocks) and returns the same result for the same words.
-// Thread-safe; several modules are rewritten in parallel. twin() is linear in the words the first time, a hash
-// afterwards.
+// With insert_ser a module first gets reorder calls; what is spooled is then the module with them. Thread-safe; several
+// modules are rewritten in parallel. twin() is linear in the words the first time, a hash afterwards.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include <vulkan/vulkan.h>
 
 #include "capture/instrument/instrument.hpp"
+#include "capture/instrument/ser/insert.hpp"
 
 namespace rayreplay::layer {
 
@@ -47,6 +48,8 @@ class Shaders {
 
  private:
   [[nodiscard]] instrument::Options instrument_options(bool any_hits) const;
+  /// With insert_ser: the module with reorder calls.
+  [[nodiscard]] instrument::InsertResult reordered(std::span<const std::uint32_t> words) const;
   void spool(std::span<const std::uint32_t> words, const std::string& name, const instrument::Result& result,
              bool added);
 
