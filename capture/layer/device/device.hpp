@@ -80,6 +80,7 @@ struct Device {
   bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
   bool lazy = false;            ///< what recording needs is made when a launch needs it (Variant, EventMemory)
   bool has_clock = false, has_sm = false, has_ballot = false, wide_subgroups = false;
+  bool statistics = false;       ///< VK_KHR_pipeline_executable_properties is on, for pipeline facts
   std::uint32_t most_lanes = 0;  ///< of a subgroup
   std::uint32_t subgroup_size = 0;
 

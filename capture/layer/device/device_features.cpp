@@ -41,6 +41,13 @@ class Extender {
       extension(VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME);
       request_.ballot = true;
     }
+    if (options().pipeline_facts) {
+      request_.statistics = optional_feature<VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR>(
+          VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+          &VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR::pipelineExecutableInfo,
+          executables_.pipelineExecutableInfo);
+    }
     request_.enough = true;
   }
 
@@ -64,6 +71,9 @@ class Extender {
     }
     if (available(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
       chain(sm_);
+    }
+    if (available(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) {
+      chain(executables_);
     }
     instance.vk.GetPhysicalDeviceFeatures2(physical, &all);
     core_ = all.features;
@@ -172,6 +182,8 @@ class Extender {
                                                 0};
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV sm_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
                                                  nullptr, 0};
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, nullptr, 0};
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct DeviceRequest {
   bool enough = false;   ///< all that instrumented shaders need is on
   std::string lacks;     ///< if not enough: what
   bool clock = false, sm = false, ballot = false;
+  bool statistics = false;  ///< of pipelines: VK_KHR_pipeline_executable_properties
   bool swapchain = false, frame_boundary = false;
 
   std::unique_ptr<FeatureChain> chain;

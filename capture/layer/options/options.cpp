@@ -146,6 +146,9 @@ const std::vector<Option>& option_table() {
        "on: branches and loads that are proven to be the same in the whole launch are compared like others"},
       {"profile_memory_sample", "RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", Number, "1",
        "record the accesses of threads whose id is a multiple of this alone"},
+      {"pipeline_facts", "RAYREPLAY_CAPTURE_PIPELINE_FACTS", Switch, "off",
+       "on: record what the driver says of the application's pipelines: stack sizes of shaders, statistics of "
+       "executables; each pipeline is made once more without instrumentation"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
@@ -322,6 +325,9 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
     const auto every = parse_integer<std::uint32_t>(trimmed(value));
     return every && *every > 0 && store(options.profile_memory_sample, every);
   }
+  if (name == "pipeline_facts") {
+    return store(options.pipeline_facts, parse_switch(value));
+  }
   if (name == "log") {
     for (const auto& [text, level] :
          {std::pair{"quiet", LogLevel::Quiet}, {"warning", LogLevel::Warning}, {"info", LogLevel::Info}}) {
@@ -390,6 +396,7 @@ std::string to_text(const Options& options) {
   line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
   line("profile_proven", options.profile_proven ? "on" : "off");
   line("profile_memory_sample", std::to_string(options.profile_memory_sample));
+  line("pipeline_facts", options.pipeline_facts ? "on" : "off");
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));
   return text;
 }

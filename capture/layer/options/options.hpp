@@ -61,6 +61,7 @@ struct Options {
   std::uint32_t profile_memory_sample = 1;
   BlockCounters block_counters = BlockCounters::All;
   bool profile_proven = false;  ///< branches and loads that are proven to be uniform are compared, too
+  bool pipeline_facts = false;  ///< stack sizes and statistics of the application's pipelines
   LogLevel log = LogLevel::Warning;
   std::vector<std::string> problems;
 };
