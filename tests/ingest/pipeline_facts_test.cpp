@@ -13,10 +13,10 @@ using testing::SizeIs;
 using Lines = std::vector<std::string>;
 
 // Ray generation, intersection, any-hit, closest-hit, miss, callable, and one whose block is lost.
-const std::vector<std::uint8_t> kStages = {0, 1, 2, 3, 4, 5, 255};
-constexpr std::uint32_t kWord = 0;
+const std::vector<std::uint8_t> kStagesOfFacts = {0, 1, 2, 3, 4, 5, 255};
+constexpr std::uint32_t kWordOfFacts = 0;
 
-spool::GroupStack general(std::uint16_t shader, std::uint64_t bytes) {
+spool::GroupStack general_group(std::uint16_t shader, std::uint64_t bytes) {
   spool::GroupStack group;
   group.general = shader;
   group.general_bytes = bytes;
@@ -24,7 +24,7 @@ spool::GroupStack general(std::uint16_t shader, std::uint64_t bytes) {
 }
 
 /// Device 1: launches 0 and 1 of pipeline 4, with facts, and 2 without events of pipeline 5.
-SpoolContents contents() {
+SpoolContents spool_with_facts() {
   SpoolContents result;
   result.process.emplace();
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -34,7 +34,7 @@ SpoolContents contents() {
     launch.launch.pipeline = i < 2 ? 4 : 5;
     launch.launch.stack_bytes = i == 0 ? 512 : 256;
     if (i < 2) {
-      launch.events.push_back({i, 0, {&kWord, 1}});
+      launch.events.push_back({i, 0, {&kWordOfFacts, 1}});
     }
   }
   for (const std::uint32_t pipeline : {4U, 5U, 6U}) {
@@ -43,20 +43,20 @@ SpoolContents contents() {
     facts.pipeline = pipeline;
     facts.recursion_depth = 2;
     facts.dynamic_stack = 1;
-    facts.groups = {general(0, 96)};
+    facts.groups = {general_group(0, 96)};
   }
   return result;
 }
 
-std::vector<trace::PipelineFacts> read(const SpoolContents& from, Lines& remarks) {
+std::vector<trace::PipelineFacts> facts_read(const SpoolContents& from, Lines& remarks) {
   spool::Device device;
   device.device = 1;
-  return read_pipeline_facts(from, device, kStages, remarks);
+  return read_pipeline_facts(from, device, kStagesOfFacts, remarks);
 }
 
 TEST(PipelineFacts, AreThoseOfPipelinesOfCapturedLaunches) {
   Lines remarks;
-  const auto facts = read(contents(), remarks);
+  const auto facts = facts_read(spool_with_facts(), remarks);
   EXPECT_THAT(remarks, IsEmpty());
   ASSERT_THAT(facts, SizeIs(1));
   EXPECT_EQ(facts[0].pipeline, 4U);
@@ -69,43 +69,47 @@ TEST(PipelineFacts, AreThoseOfPipelinesOfCapturedLaunches) {
 }
 
 TEST(PipelineFacts, OfAnotherDeviceAreNotTaken) {
-  SpoolContents from = contents();
+  SpoolContents from = spool_with_facts();
   from.pipeline_facts[4].device = 0;
   Lines remarks;
-  EXPECT_THAT(read(from, remarks), IsEmpty());
+  EXPECT_THAT(facts_read(from, remarks), IsEmpty());
   EXPECT_THAT(remarks, IsEmpty());
 }
 
 TEST(PipelineFacts, WithoutADynamicStackNoneWasSet) {
-  SpoolContents from = contents();
+  SpoolContents from = spool_with_facts();
   from.pipeline_facts[4].dynamic_stack = 0;
   Lines remarks;
-  EXPECT_EQ(read(from, remarks).at(0).set_stack, 0U);
+  EXPECT_EQ(facts_read(from, remarks).at(0).set_stack, 0U);
 }
 
 TEST(PipelineFacts, ThatWereAskedForAndAreNotThereAreSaid) {
-  SpoolContents from = contents();
+  SpoolContents from = spool_with_facts();
   from.pipeline_facts.clear();
   Lines remarks;
-  EXPECT_THAT(read(from, remarks), IsEmpty());
+  EXPECT_THAT(facts_read(from, remarks), IsEmpty());
   EXPECT_THAT(remarks, IsEmpty());
   from.process->options = "every=1\npipeline_facts=on\nlog=warning\n";
-  EXPECT_THAT(read(from, remarks), IsEmpty());
+  EXPECT_THAT(facts_read(from, remarks), IsEmpty());
   EXPECT_THAT(remarks, ElementsAre(HasSubstr("pipeline 4: what the driver says of it")));
 }
 
 TEST(PipelineFacts, ShadersThatCannotStandThereAreLeftOut) {
-  SpoolContents from = contents();
+  SpoolContents from = spool_with_facts();
   spool::GroupStack wrong;
   wrong.closest_hit = 4;  // a miss shader
   wrong.closest_hit_bytes = 8;
   wrong.any_hit = 2;  // no size
   wrong.intersection = 1;
   wrong.intersection_bytes = 32;
-  from.pipeline_facts[4].groups = {
-      wrong, general(3, 8), general(6, 8), general(7, 8), general(spool::kNoShader, 8), general(5, 24)};
+  from.pipeline_facts[4].groups = {wrong,
+                                   general_group(3, 8),
+                                   general_group(6, 8),
+                                   general_group(7, 8),
+                                   general_group(spool::kNoShader, 8),
+                                   general_group(5, 24)};
   Lines remarks;
-  const auto facts = read(from, remarks);
+  const auto facts = facts_read(from, remarks);
   EXPECT_THAT(remarks, ElementsAre("pipeline 4: stack sizes of 6 shaders that the spool does not have, or of another "
                                    "stage"));
   ASSERT_THAT(facts, SizeIs(1));
@@ -123,13 +127,13 @@ TEST(PipelineFacts, ShadersThatCannotStandThereAreLeftOut) {
 }
 
 TEST(PipelineFacts, NamesAreCutAndCleaned) {
-  SpoolContents from = contents();
+  SpoolContents from = spool_with_facts();
   spool::Executable executable{std::string(100'000, 'x'), "a\nb", 0x100, 32, {}};
   executable.statistics = {{"\xFF", "", spool::StatisticFormat::Bool, 7},
                            {"f", "", spool::StatisticFormat::Float64, ~0ULL}};
   from.pipeline_facts[4].executables = {executable};
   Lines remarks;
-  const auto facts = read(from, remarks);
+  const auto facts = facts_read(from, remarks);
   EXPECT_THAT(remarks, ElementsAre(HasSubstr("is not UTF-8")));
   const trace::Executable& found = facts.at(0).executables.at(0);
   EXPECT_EQ(found.name, std::string(255, 'x'));
