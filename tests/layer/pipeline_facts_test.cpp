@@ -65,6 +65,23 @@ TEST(PipelineFacts, StackSizesAreTheOnesThatTheProgramIsToldWithoutTheLayer) {
   }
 }
 
+/// The software driver gives all shaders one size, but the test layer one by the shader's length: instrumented shaders,
+/// which the program is told of where every launch is recorded, have others.
+TEST(PipelineFacts, StackSizesAreThoseOfTheShadersWithoutInstrumentation) {
+  for (const std::string scenario : {"stack-sizes", "stack-sizes-library"}) {
+    auto without = with_statistics("");
+    without.emplace_back("VK_INSTANCE_LAYERS", "VK_LAYER_RAYREPLAY_test_statistics");
+    const std::string expected = first_line(run_captured(scenario, without).output);
+    for (const char* frames : kFrames) {
+      const auto captured = run_captured(scenario, with_statistics(frames));
+      ASSERT_THAT(captured.spools, SizeIs(1));
+      ASSERT_THAT(captured.spools.front().pipeline_facts, SizeIs(1)) << captured.spools.front().all_notes();
+      EXPECT_EQ(stack_sizes(captured.spools.front().pipeline_facts.front()), expected) << scenario << " " << frames;
+      EXPECT_EQ(first_line(captured.output) == expected, frames == kFrames[0]) << scenario << " " << frames;
+    }
+  }
+}
+
 /// The program's libraries and layout are gone before its first launch.
 TEST(PipelineFacts, OfAPipelineWhosePartsAreGone) {
   const std::string expected = first_line(run_plain("stack-sizes-library").output);

@@ -3,7 +3,8 @@
 //
 // Each ray-tracing pipeline has an executable of each of its stages, "stage 0", "stage 1", … Its statistics, if the
 // pipeline was made for them: "Register Count" (u64, 32 + 8 · stage), "spills" (bool), "balance" (i64, −5),
-// "estimate" (f64, 0.25). RAYREPLAY_TEST_STATISTICS=none: no executables; =fail: both functions fail.
+// "estimate" (f64, 0.25). The stack size of a shader is the number of bytes of its module, so that instrumented shaders
+// have others than the application's. RAYREPLAY_TEST_STATISTICS=none: no executables; =fail: both functions fail.
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
@@ -27,13 +28,16 @@ PFN_vkEnumerateDeviceExtensionProperties next_extensions = nullptr;
 PFN_vkGetPhysicalDeviceFeatures2 next_features = nullptr;
 PFN_vkCreateDevice next_create_device = nullptr;
 PFN_vkCreateRayTracingPipelinesKHR next_create = nullptr;
+PFN_vkCreateShaderModule next_create_module = nullptr;
 
 struct Made {
   std::vector<VkShaderStageFlagBits> stages;
   bool statistics = false;
+  std::vector<std::size_t> stacks;  ///< by group: of its only shader
 };
 std::mutex mutex;
 std::map<VkPipeline, Made> pipelines;
+std::map<VkShaderModule, std::size_t> modules;  // bytes
 bool enabled = false;
 
 std::string mode() {
@@ -130,8 +134,41 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   if (result == VK_SUCCESS) {
     next_create = reinterpret_cast<PFN_vkCreateRayTracingPipelinesKHR>(
         next_device_proc(*handle, "vkCreateRayTracingPipelinesKHR"));
+    next_create_module = reinterpret_cast<PFN_vkCreateShaderModule>(next_device_proc(*handle, "vkCreateShaderModule"));
   }
   return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice device, const VkShaderModuleCreateInfo* info,
+                                             const VkAllocationCallbacks* allocator, VkShaderModule* made) {
+  const auto result = next_create_module(device, info, allocator, made);
+  const std::scoped_lock lock(mutex);
+  if (result == VK_SUCCESS) {
+    modules[*made] = info->codeSize;
+  }
+  return result;
+}
+
+/// The bytes of the modules of a pipeline's groups and of those of its libraries.
+std::vector<std::size_t> stacks_of(const VkRayTracingPipelineCreateInfoKHR& info) {
+  std::vector<std::size_t> stacks;
+  for (std::uint32_t g = 0; g < info.groupCount; ++g) {
+    const auto& group = info.pGroups[g];
+    const std::uint32_t stage =
+        group.generalShader != VK_SHADER_UNUSED_KHR ? group.generalShader : group.closestHitShader;
+    stacks.push_back(stage < info.stageCount ? modules[info.pStages[stage].module] : 0);
+  }
+  for (std::uint32_t i = 0; info.pLibraryInfo != nullptr && i < info.pLibraryInfo->libraryCount; ++i) {
+    const auto& library = pipelines[info.pLibraryInfo->pLibraries[i]].stacks;
+    stacks.insert(stacks.end(), library.begin(), library.end());
+  }
+  return stacks;
+}
+
+VKAPI_ATTR VkDeviceSize VKAPI_CALL get_stack(VkDevice, VkPipeline pipeline, std::uint32_t group,
+                                             VkShaderGroupShaderKHR) {
+  const std::scoped_lock lock(mutex);
+  return pipelines.at(pipeline).stacks.at(group);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkDeferredOperationKHR deferred, VkPipelineCache cache,
@@ -147,6 +184,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkDeferredOpera
     auto& known = pipelines[made[i]];
     known = {};
     known.statistics = (infos[i].flags & VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR) != 0;
+    known.stacks = stacks_of(infos[i]);
     for (std::uint32_t s = 0; s < infos[i].stageCount; ++s) {
       known.stages.push_back(infos[i].pStages[s].stage);
     }
@@ -229,6 +267,12 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char
   }
   if (wanted == "vkCreateRayTracingPipelinesKHR" && next_create != nullptr) {
     return reinterpret_cast<PFN_vkVoidFunction>(create_pipelines);
+  }
+  if (wanted == "vkCreateShaderModule" && next_create_module != nullptr) {
+    return reinterpret_cast<PFN_vkVoidFunction>(create_module);
+  }
+  if (wanted == "vkGetRayTracingShaderGroupStackSizeKHR" && next_create != nullptr) {
+    return reinterpret_cast<PFN_vkVoidFunction>(get_stack);
   }
   if (enabled && wanted == "vkGetPipelineExecutablePropertiesKHR") {
     return reinterpret_cast<PFN_vkVoidFunction>(get_executables);

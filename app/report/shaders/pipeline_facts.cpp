@@ -25,12 +25,12 @@ constexpr std::array<std::pair<std::uint32_t, ShaderStage>, trace::kShaderStages
      {0x1000, ShaderStage::Intersection},
      {0x2000, ShaderStage::Callable}}};
 
-struct Place {
+struct GroupPlace {
   const char* name;
   std::uint16_t trace::GroupStack::*shader;
   std::uint64_t trace::GroupStack::*bytes;
 };
-constexpr std::array<Place, 4> kPlaces = {
+constexpr std::array<GroupPlace, 4> kGroupPlaces = {
     {{"general", &trace::GroupStack::general, &trace::GroupStack::general_bytes},
      {"closest_hit", &trace::GroupStack::closest_hit, &trace::GroupStack::closest_hit_bytes},
      {"any_hit", &trace::GroupStack::any_hit, &trace::GroupStack::any_hit_bytes},
@@ -81,7 +81,7 @@ ordered_json stages_json(std::uint32_t stages) {
 
 ordered_json group_json(const trace::GroupStack& group, std::size_t number) {
   ordered_json result = {{"group", number}};
-  for (const Place& place : kPlaces) {
+  for (const GroupPlace& place : kGroupPlaces) {
     if (group.*place.shader != trace::kNoShader) {
       result[place.name] = {{"shader", group.*place.shader}, {"stack_bytes", group.*place.bytes}};
     }
@@ -137,7 +137,7 @@ std::vector<ShaderDriverFacts> driver_facts(const std::vector<trace::PipelineFac
   for (const trace::PipelineFacts& pipeline : pipelines) {
     std::vector<bool> here(stages.size());
     for (const trace::GroupStack& group : pipeline.groups) {
-      for (const Place& place : kPlaces) {
+      for (const GroupPlace& place : kGroupPlaces) {
         if (const std::uint16_t shader = group.*place.shader; shader < stages.size()) {
           here[shader] = true;
           widen(facts[shader].stack_bytes, group.*place.bytes);

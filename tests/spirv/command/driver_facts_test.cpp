@@ -177,14 +177,14 @@ TEST_F(DriverFactsCommand, OfACapturedProgram) {
       arguments.insert(arguments.end(), {"--frames", "0.."});
     }
     arguments.insert(arguments.end(), {"--", app, "--size", "16x8", "--spp", "1"});
-    run(arguments);
+    EXPECT_THAT(run(arguments).errors, HasSubstr("pipeline_executable_properties"));
     const json facts = json::parse(run({"shaders", path, "--format", "json"}).output);
     ASSERT_EQ(facts["pipelines"].size(), 1U);
     EXPECT_GE(facts["pipelines"].at(0)["recursion_depth"], 1);
     EXPECT_TRUE(facts["pipelines"].at(0)["executables"].empty());
     std::size_t known = 0;
     for (const json& shader : facts["shaders"]) {
-      known += shader["most_stack_bytes"].is_null() ? 0 : 1;
+      known += shader["most_stack_bytes"].is_null() ? 0U : 1U;
     }
     EXPECT_GE(known, 4U);
     const json info = json::parse(run({"info", path, "--format", "json"}).output);
