@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "base/memory.hpp"
 #include "base/report_progress.hpp"
+#include "capture/ingest/pipeline_facts.hpp"
 #include "capture/ingest/shader_table.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
@@ -51,6 +52,7 @@ DeviceIngest::DeviceIngest(const SpoolContents& contents, const spool::SpoolRead
     paths_.emplace(contents, count_remarks_);
   }
   accesses_ = AccessTable(contents, count_remarks_);
+  pipeline_facts_ = read_pipeline_facts(contents, device, stages_, count_remarks_);
   make_plans();
 }
 
@@ -361,6 +363,9 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
   }
   if (!accesses_.empty()) {
     writer.add_access_sites(accesses_.sites());
+  }
+  if (!pipeline_facts_.empty()) {
+    writer.add_pipeline_facts(pipeline_facts_);
   }
   summary.hash = writer.finish();
   return true;

@@ -72,6 +72,7 @@ class DeviceIngest {
   ShaderCounts counts_;
   std::optional<CallPaths> paths_;  ///< null without paths
   AccessTable accesses_;
+  std::vector<trace::PipelineFacts> pipeline_facts_;
   trace::Paths path_table_;  ///< with the calls of the file that is being written
   SceneBuilder scene_;
   std::vector<Plan> plans_;

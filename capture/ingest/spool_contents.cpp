@@ -41,6 +41,8 @@ class Contents {
         return take<spool::Paths>(block, [&](auto& x) { result_.paths[x.module] = std::move(x); });
       case spool::BlockType::Accesses:
         return take<spool::Accesses>(block, [&](auto& x) { result_.accesses[x.module] = std::move(x); });
+      case spool::BlockType::PipelineFacts:
+        return take<spool::PipelineFacts>(block, [&](auto& x) { result_.pipeline_facts[x.pipeline] = std::move(x); });
     }
   }
   SpoolContents finish() {

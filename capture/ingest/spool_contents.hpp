@@ -32,8 +32,9 @@ struct SpoolContents {
   std::map<std::uint32_t, SpooledLaunch> launches;                 ///< by number
   std::map<std::uint16_t, spool::Counters> counters;               ///< by module
   std::vector<spool::Counts> counts;
-  std::map<std::uint16_t, spool::Paths> paths;        ///< by module
-  std::map<std::uint16_t, spool::Accesses> accesses;  ///< by module
+  std::map<std::uint16_t, spool::Paths> paths;                   ///< by module
+  std::map<std::uint16_t, spool::Accesses> accesses;             ///< by module
+  std::map<std::uint32_t, spool::PipelineFacts> pipeline_facts;  ///< by pipeline
   std::vector<spool::Note> notes;
   std::optional<spool::End> end;
   std::set<spool::Sight> seen;

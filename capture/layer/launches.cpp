@@ -139,6 +139,9 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
   operation->depth = launch.depth;
   operation->pipeline = std::move(choice.pipeline);
   operation->patched = std::move(choice.patched);
+  if (operation->pipeline && operation->pipeline->dynamic_stack) {
+    operation->stack_bytes = recording.stack_size;
+  }
   if (device.timestamps) {
     operation->timestamps = device.timestamps->take();
   }

@@ -60,6 +60,7 @@ struct LaunchOperation : Operation {
   bool whole = false;  ///< all of it is recorded
   bool size_known = true;
   std::uint32_t width = 0, height = 0, depth = 0;  ///< Direct
+  std::uint32_t stack_bytes = 0;                   ///< the application's dynamic stack size; 0: none was set
   std::shared_ptr<const PipelineRecord> pipeline;
   std::optional<TimestampPair> timestamps;
   std::unique_ptr<PatchedTables> patched;                 ///< null: it runs with the application's own tables

@@ -408,6 +408,7 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
   }
   if (launch.pipeline) {
     block.pipeline = launch.pipeline->number;
+    block.stack_bytes = launch.stack_bytes;
   }
   if (launch.structures) {
     block.structures = launch.structures->resolve();

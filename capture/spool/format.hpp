@@ -6,8 +6,8 @@
 // padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
 //
 // Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
-// names it; a launch's Events and Counts follow its Launch, a module's Counters, Paths and Accesses its Shaders. Seen
-// anywhere behind Process. End last, if the application ended by itself.
+// names it; a launch's Events and Counts follow its Launch, a module's Counters, Paths and Accesses its Shaders, a
+// pipeline's PipelineFacts its Pipeline. Seen anywhere behind Process. End last, if the application ended by itself.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace rayreplay::spool {
 
 inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 inline constexpr std::uint32_t kNullReference = 0xFFFF'FFFEU;
@@ -38,8 +38,9 @@ enum class BlockType : std::uint32_t {
   Counts,
   Paths,
   Accesses,
+  PipelineFacts,
 };
-inline constexpr BlockType kLastBlockType = BlockType::Accesses;
+inline constexpr BlockType kLastBlockType = BlockType::PipelineFacts;
 
 struct BlockHeader {
   std::uint32_t magic = kBlockMagic;
@@ -166,6 +167,7 @@ struct Launch {
   std::vector<std::uint64_t> dropped;      ///< by record kind: lanes that did not fit
   std::uint8_t swizzled = 0;               ///< the swizzle of the options was applied
   std::uint8_t observe_all = 0;            ///< opaque geometry was observed
+  std::uint32_t stack_bytes = 0;           ///< the application's dynamic stack size; 0: none was set
 };
 
 /// Part of a launch's records (probes/record.h). Chunks may straddle blocks.
@@ -274,6 +276,42 @@ struct AccessSite {
 struct Accesses {
   std::uint16_t module = 0;  ///< its first shader
   std::vector<AccessSite> sites;
+};
+
+/// In place of a stack size: the group has no such shader.
+inline constexpr std::uint64_t kNoStack = ~std::uint64_t{0};
+
+/// Stack sizes of a shader group's shaders, as the driver gives them for the application's own shaders.
+struct GroupStack {
+  std::uint16_t general = kNoShader, closest_hit = kNoShader, any_hit = kNoShader, intersection = kNoShader;
+  std::uint64_t general_bytes = kNoStack, closest_hit_bytes = kNoStack, any_hit_bytes = kNoStack,
+                intersection_bytes = kNoStack;
+};
+
+enum class StatisticFormat : std::uint8_t { Bool = 0, Int64, Uint64, Float64 };
+
+/// VkPipelineExecutableStatisticKHR.
+struct Statistic {
+  std::string name, description;
+  StatisticFormat format = StatisticFormat::Uint64;
+  std::uint64_t value = 0;  ///< the value's bits; Bool: 0 or 1
+};
+
+/// VkPipelineExecutablePropertiesKHR, with the executable's statistics.
+struct Executable {
+  std::string name, description;
+  std::uint32_t stages = 0;  ///< VkShaderStageFlags
+  std::uint32_t subgroup_size = 0;
+  std::vector<Statistic> statistics;
+};
+
+/// What the driver says of a pipeline with the application's own shaders. Its number is that of the Pipeline.
+struct PipelineFacts {
+  std::uint32_t device = 0, pipeline = 0;
+  std::uint32_t recursion_depth = 0;
+  std::uint8_t dynamic_stack = 0;
+  std::vector<GroupStack> groups;
+  std::vector<Executable> executables;
 };
 
 }  // namespace rayreplay::spool

@@ -93,7 +93,7 @@ requires std::is_same_v<std::remove_const_t<T>, Launch>
 void visit_fields(V& v, T& x) {
   v(x.device), v(x.launch), v(x.frame), v(x.queue_family), v(x.queue), v(x.width), v(x.height), v(x.depth);
   v(x.pipeline), v(x.structures), v(x.tables), v(x.begin_ns), v(x.end_ns), v(x.words), v(x.dropped), v(x.swizzled);
-  v(x.observe_all);
+  v(x.observe_all), v(x.stack_bytes);
 }
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, Events>
@@ -165,6 +165,28 @@ void visit_fields(V& v, T& x) {
   v(x.module), v(x.sites);
 }
 
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, GroupStack>
+void visit_fields(V& v, T& x) {
+  v(x.general), v(x.closest_hit), v(x.any_hit), v(x.intersection), v(x.general_bytes), v(x.closest_hit_bytes),
+      v(x.any_hit_bytes), v(x.intersection_bytes);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Statistic>
+void visit_fields(V& v, T& x) {
+  v(x.name), v(x.description), v(x.format), v(x.value);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Executable>
+void visit_fields(V& v, T& x) {
+  v(x.name), v(x.description), v(x.stages), v(x.subgroup_size), v(x.statistics);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, PipelineFacts>
+void visit_fields(V& v, T& x) {
+  v(x.device), v(x.pipeline), v(x.recursion_depth), v(x.dynamic_stack), v(x.groups), v(x.executables);
+}
+
 /// The block type of a struct: block_type_of<Process> is BlockType::Process.
 template <class T>
 inline constexpr BlockType block_type_of = BlockType{};
@@ -196,6 +218,8 @@ template <>
 inline constexpr BlockType block_type_of<Paths> = BlockType::Paths;
 template <>
 inline constexpr BlockType block_type_of<Accesses> = BlockType::Accesses;
+template <>
+inline constexpr BlockType block_type_of<PipelineFacts> = BlockType::PipelineFacts;
 
 /// Bytes of an Events payload before its words: launch, first_word, count.
 inline constexpr std::size_t kEventsHeadBytes = 20;
@@ -321,6 +345,9 @@ template <class T>
 }
 [[nodiscard]] inline bool is_known(AccessSpace x) {
   return x <= AccessSpace::ShaderRecord;
+}
+[[nodiscard]] inline bool is_known(StatisticFormat x) {
+  return x <= StatisticFormat::Float64;
 }
 [[nodiscard]] inline bool is_known(TableRegion x) {
   return x <= TableRegion::Callable;

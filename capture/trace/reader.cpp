@@ -33,9 +33,12 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
     plan_instruction_counts(loader, "loads", true, trace.load_counts);
     plan_paths(loader, trace.paths);
     plan_access_sites(loader, trace.access_sites);
-    loader.run(options.max_bytes, scene.copied_bytes, options.progress);
+    PipelineNumbers pipelines;
+    plan_pipeline_facts(loader, pipelines);
+    loader.run(options.max_bytes, scene.copied_bytes + pipelines.copied_bytes, options.progress);
     trace.shaders = assemble_shaders(file, shaders);
     trace.scene = assemble_scene(file, scene);
+    trace.pipeline_facts = assemble_pipeline_facts(file, pipelines);
     for (std::uint64_t i = 0; i < launches; ++i) {
       trace.launches[i].shader_table = assemble_shader_table(file, i, tables[i]);
     }
@@ -73,7 +76,10 @@ Profile load_profile(const std::filesystem::path& path) {
   plan_instruction_counts(loader, "loads", true, profile.load_counts);
   plan_paths(loader, profile.paths);
   plan_access_sites(loader, profile.access_sites);
+  PipelineNumbers pipelines;
+  plan_pipeline_facts(loader, pipelines);
   loader.run(0, 0, nullptr);
+  profile.pipeline_facts = assemble_pipeline_facts(file, pipelines);
   profile.shaders = assemble_shaders(file, shaders);
   FaultList faults(1, path.string());
   check_header(profile.header, faults);
@@ -85,6 +91,7 @@ Profile load_profile(const std::filesystem::path& path) {
   check_instruction_counts(profile.load_counts, "loads", true, shader_count, warp_size, faults);
   check_path_table(profile.paths, shader_count, faults);
   check_access_sites(profile.access_sites, shader_count, faults);
+  check_pipeline_facts(profile.pipeline_facts, stages_of(profile.shaders), faults);
   if (!faults.list().empty()) {
     throw Error(ErrorKind::Input, faults.list().front());
   }
@@ -105,9 +112,17 @@ FileInfo read_info(const std::filesystem::path& path) {
   ShaderNumbers shaders;
   {
     ColumnLoader loader(file);
+    PipelineNumbers pipelines;
     plan_shaders(loader, shaders);
+    plan_pipeline_facts(loader, pipelines);
     loader.run(0, 0, nullptr);
     info.shaders = assemble_shaders(file, shaders);
+    info.pipeline_facts = assemble_pipeline_facts(file, pipelines);
+    FaultList faults(1, path.string());
+    check_pipeline_facts(info.pipeline_facts, stages_of(info.shaders), faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Input, faults.list().front());
+    }
   }
   // Planned to learn their sizes, never loaded.
   ColumnLoader loader(file);
@@ -135,6 +150,8 @@ FileInfo read_info(const std::filesystem::path& path) {
   info.paths = plan_paths(loader, paths);
   AccessSites access_sites;
   info.access_sites = plan_access_sites(loader, access_sites);
+  PipelineNumbers pipelines;
+  plan_pipeline_facts(loader, pipelines);
   for (const ColumnPlan& plan : loader.plans()) {
     info.columns.push_back({plan.dataset, name_of(plan.disk), plan.rows, plan.stored_bytes});
   }

@@ -36,12 +36,14 @@ struct Profile {
   std::string hash;  ///< as Trace::hash
   Paths paths{};
   AccessSites access_sites{};
+  std::vector<PipelineFacts> pipeline_facts{};
 };
 [[nodiscard]] Profile load_profile(const std::filesystem::path& path);
 
 /// Sizes and storage of a file: what `rayreplay info` shows. Checks the file's length, content hash and structure, with
 /// the errors of `load`, so that `hash` is the identity of what the file holds. The columns are hashed as bytes, but
-/// neither decoded nor held against the rules of trace.hpp: that is what `load` does. One pass over the file's bytes.
+/// neither decoded nor held against the rules of trace.hpp, except those of /shaders and /pipelines: that is what
+/// `load` does. One pass over the file's bytes.
 struct ColumnInfo {
   std::string dataset;  ///< "/launch/0/events/kind"
   std::string type;     ///< on disk: "u8", "f32"
@@ -72,6 +74,7 @@ struct FileInfo {
   std::vector<LaunchInfo> launches;
   std::uint64_t block_counts = 0, branch_counts = 0, load_counts = 0, paths = 0, access_sites = 0;  ///< rows
   std::vector<ColumnInfo> columns;
+  std::vector<PipelineFacts> pipeline_facts{};  ///< checked, as by `load`
 };
 [[nodiscard]] FileInfo read_info(const std::filesystem::path& path);
 

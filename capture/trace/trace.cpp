@@ -29,4 +29,10 @@ const char* to_string(AccessSpace space) {
   return index < kNames.size() ? kNames.at(index) : "unknown memory";
 }
 
+const char* to_string(StatisticFormat format) {
+  static constexpr std::array<const char*, kStatisticFormats> kNames{"bool", "i64", "u64", "f64"};
+  const auto index = static_cast<std::size_t>(format);
+  return index < kNames.size() ? kNames.at(index) : "unknown format";
+}
+
 }  // namespace rayreplay::trace

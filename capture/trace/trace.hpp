@@ -326,6 +326,47 @@ struct AccessSites {
   }
 };
 
+/// In place of a stack size: the group has no such shader.
+inline constexpr std::uint64_t kNoStack = ~std::uint64_t{0};
+
+/// A shader group of a pipeline: its shaders, and the bytes of stack that the driver gives for each. A size is kNoStack
+/// exactly where there is no shader.
+struct GroupStack {
+  std::uint16_t general = kNoShader, closest_hit = kNoShader, any_hit = kNoShader, intersection = kNoShader;
+  std::uint64_t general_bytes = kNoStack, closest_hit_bytes = kNoStack, any_hit_bytes = kNoStack,
+                intersection_bytes = kNoStack;
+};
+
+enum class StatisticFormat : std::uint8_t { Bool = 0, Int64, Uint64, Float64 };
+inline constexpr std::size_t kStatisticFormats = 4;
+
+[[nodiscard]] const char* to_string(StatisticFormat format);  ///< "bool", "i64", "u64", "f64"
+
+/// A number that the driver gives of an executable. Names and meaning are the driver's.
+struct Statistic {
+  std::string name, description;
+  StatisticFormat format = StatisticFormat::Uint64;
+  std::uint64_t value = 0;  ///< the value's bits; Bool: 0 or 1
+};
+
+/// A program that the driver made of some of a pipeline's shaders.
+struct Executable {
+  std::string name, description;
+  std::uint32_t stages = 0;  ///< VkShaderStageFlags
+  std::uint32_t subgroup_size = 0;
+  std::vector<Statistic> statistics;
+};
+
+/// What the driver says of a pipeline with the application's own shaders, without instrumentation.
+struct PipelineFacts {
+  std::uint32_t pipeline = 0;  ///< number in the captured process
+  std::uint32_t recursion_depth = 0;
+  bool dynamic_stack = false;           ///< the stack size is set by a command
+  std::uint32_t set_stack = 0;          ///< the largest that the application set for a captured launch; 0: none
+  std::vector<GroupStack> groups;       ///< in the pipeline's order
+  std::vector<Executable> executables;  ///< empty: the driver names none, or has no such statistics
+};
+
 struct Header {
   std::string tool = "rayreplay";
   std::string tool_version = RAYREPLAY_VERSION;
@@ -344,9 +385,10 @@ struct Trace {
   std::vector<Launch> launches;
   BlockCounts block_counts;  ///< no rows: blocks were not counted
   InstructionCounts branch_counts, load_counts;
-  Paths paths;               ///< no rows: paths were not captured
-  AccessSites access_sites;  ///< no rows: accesses were not captured
-  std::string hash;          ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
+  Paths paths;                                ///< no rows: paths were not captured
+  AccessSites access_sites;                   ///< no rows: accesses were not captured
+  std::vector<PipelineFacts> pipeline_facts;  ///< by pipeline, ascending; empty: not captured
+  std::string hash;  ///< 32 hexadecimal digits over the file's content; "" for a trace that was never a file
 };
 
 }  // namespace rayreplay::trace

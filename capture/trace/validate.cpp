@@ -17,6 +17,7 @@ void check_all(const Trace& trace, FaultList& faults) {
   check_instruction_counts(trace.load_counts, "loads", true, trace.shaders.size(), trace.header.warp_size, faults);
   check_path_table(trace.paths, trace.shaders.size(), faults);
   check_access_sites(trace.access_sites, trace.shaders.size(), faults);
+  check_pipeline_facts(trace.pipeline_facts, stages_of(trace.shaders), faults);
   // Events are looked up in shaders and scene: with those broken, nothing can be said about them.
   const bool sound_scene = faults.list().empty();
   for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {

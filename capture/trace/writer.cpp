@@ -275,7 +275,8 @@ class Writer::Impl {
         chunk_rows_(std::max<std::uint32_t>(options.chunk_rows, 1)),
         bounds_(id_bounds(shaders, scene)),
         shader_count_(shaders.size()),
-        warp_size_(header.warp_size) {
+        warp_size_(header.warp_size),
+        shader_stages_(stages_of(shaders)) {
     FaultList faults(1, output_.path().string());
     check_header(header, faults);
     check_shaders(shaders, faults);
@@ -370,6 +371,16 @@ class Writer::Impl {
     }
     guarded([&] { write_access_sites(file_.get(), sites, pipeline_, chunk_rows_); });
   }
+  void add_pipeline_facts(const std::vector<PipelineFacts>& facts) {
+    require(!launch_ && !has_pipeline_facts_, "facts of pipelines inside a launch, or a second time");
+    has_pipeline_facts_ = true;
+    FaultList faults(1, output_.path().string());
+    check_pipeline_facts(facts, shader_stages_, faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
+    guarded([&] { write_pipeline_facts(file_.get(), facts, pipeline_, chunk_rows_); });
+  }
   std::string finish() {
     require(!launch_, "finish before the end of a launch");
     require(access_sites_ == 0 || has_access_sites_, "finish before the announced sites of accesses");
@@ -462,6 +473,7 @@ class Writer::Impl {
   IdBounds bounds_;
   std::size_t shader_count_;
   std::uint32_t warp_size_;
+  std::vector<ShaderStage> shader_stages_;
   bool has_block_counts_ = false, has_branch_counts_ = false, has_load_counts_ = false;
   ChunkPipeline pipeline_;
   std::optional<hdf5::Sink> sink_;
@@ -473,6 +485,7 @@ class Writer::Impl {
   bool has_paths_ = false;
   std::uint64_t access_sites_ = 0;  ///< announced
   bool has_access_sites_ = false;
+  bool has_pipeline_facts_ = false;
   bool open_ = true;
 };
 
@@ -514,6 +527,10 @@ void Writer::add_access_sites(const AccessSites& sites) {
   impl_->add_access_sites(sites);
 }
 
+void Writer::add_pipeline_facts(const std::vector<PipelineFacts>& facts) {
+  impl_->add_pipeline_facts(facts);
+}
+
 std::string Writer::finish() {
   return impl_->finish();
 }
@@ -545,6 +562,9 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   }
   if (trace.access_sites.size() != 0) {
     writer.add_access_sites(trace.access_sites);
+  }
+  if (!trace.pipeline_facts.empty()) {
+    writer.add_pipeline_facts(trace.pipeline_facts);
   }
   return writer.finish();
 }

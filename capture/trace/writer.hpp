@@ -65,6 +65,7 @@ class Writer {
   void add_load_counts(const InstructionCounts& counts);
   void add_paths(const Paths& paths);
   void add_access_sites(const AccessSites& sites);
+  void add_pipeline_facts(const std::vector<PipelineFacts>& facts);
   std::string finish();
 
  private:

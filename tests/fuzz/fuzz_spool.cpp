@@ -96,6 +96,7 @@ std::vector<std::string> seeds() {
                                                        .repack = s % 5 == 0,
                                                        .paths = s % 4 == 1,
                                                        .accesses = s % 4 >= 2,
+                                                       .facts = s % 3 != 2,
                                                        .block_words = s % 2 == 0 ? 64U : 0U});
     if (s % 3 == 1) {
       add_counts(capture);

@@ -76,6 +76,40 @@ void add_accesses(trace::Trace& trace) {
   }
 }
 
+/// A group of each shader, and executables with statistics.
+void add_pipeline_facts(trace::Trace& trace) {
+  trace::PipelineFacts& facts = trace.pipeline_facts.emplace_back();
+  facts.recursion_depth = 2;
+  facts.dynamic_stack = true;
+  facts.set_stack = 512;
+  for (std::size_t s = 0; s < trace.shaders.size(); ++s) {
+    const auto id = static_cast<std::uint16_t>(s);
+    trace::GroupStack& group = facts.groups.emplace_back();
+    switch (trace.shaders[s].stage) {
+      case trace::ShaderStage::ClosestHit:
+        group.closest_hit = id;
+        group.closest_hit_bytes = 16 * s;
+        break;
+      case trace::ShaderStage::AnyHit:
+        group.any_hit = id;
+        group.any_hit_bytes = 16 * s;
+        break;
+      case trace::ShaderStage::Intersection:
+        group.intersection = id;
+        group.intersection_bytes = 16 * s;
+        break;
+      default:
+        group.general = id;
+        group.general_bytes = 16 * s;
+        break;
+    }
+  }
+  facts.executables = {
+      {"main", "of a test", 0x100, 32, {{"Register Count", "of a thread", trace::StatisticFormat::Uint64, 64}}},
+      {"hits", "", 0x600, 32, {{"spills", "", trace::StatisticFormat::Bool, 1}}}};
+  trace.pipeline_facts.emplace_back().pipeline = 7;
+}
+
 const std::vector<TraceModel>& sound_models() {
   static const std::vector<TraceModel> kModels = [] {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -96,6 +130,9 @@ const std::vector<TraceModel>& sound_models() {
       }
       if (s % 3 == 2) {
         add_accesses(trace);
+      }
+      if (s % 4 < 2) {
+        add_pipeline_facts(trace);
       }
       trace::write(trace, path, {.overwrite = true, .chunk_rows = s % 2 == 0 ? 32U : 1U << 18});
       models.push_back(read_model(path));

@@ -36,6 +36,7 @@ CaptureOptions varied(std::uint64_t seed) {
   options.repack = seed % 5 == 2;
   options.paths = seed % 3 == 1;
   options.accesses = seed % 11 < 4;
+  options.facts = seed % 5 < 3;
   options.block_words = seed % 3 == 1 ? 50 + seed : 0;
   return options;
 }

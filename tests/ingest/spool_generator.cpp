@@ -34,6 +34,9 @@ class Generator {
       result_.expected.scene.instances.resize(2);
     }
     finish_paths();
+    if (options_.facts) {
+      describe_facts();
+    }
     return std::move(result_);
   }
 
@@ -91,6 +94,48 @@ class Generator {
       }
       group.handle.assign(32, static_cast<std::uint8_t>(i + 1));
       result_.pipeline.groups.push_back(group);
+    }
+  }
+
+  /// Stack sizes of the pipeline's groups, and two executables with random statistics.
+  void describe_facts() {
+    spool::PipelineFacts& facts = result_.pipeline_facts.emplace_back();
+    trace::PipelineFacts& expected = result_.expected.pipeline_facts.emplace_back();
+    facts.device = result_.device.device;
+    facts.pipeline = expected.pipeline = result_.pipeline.pipeline;
+    facts.recursion_depth = expected.recursion_depth = 1 + random_.below(31);
+    expected.dynamic_stack = random_.one_in(2);
+    facts.dynamic_stack = expected.dynamic_stack ? 1 : 0;
+    for (SyntheticLaunch& launch : result_.launches) {
+      launch.launch.stack_bytes = expected.dynamic_stack ? 16 * random_.below(256) : 0;
+      if (!launch.words.empty()) {
+        expected.set_stack = std::max(expected.set_stack, launch.launch.stack_bytes);
+      }
+    }
+    for (const spool::Group& group : result_.pipeline.groups) {
+      const auto bytes = [&](std::uint16_t shader) {
+        return shader == spool::kNoShader ? spool::kNoStack : std::uint64_t{16} * random_.below(64);
+      };
+      const spool::GroupStack stack{group.general,        group.closest_hit,        group.any_hit,
+                                    group.intersection,   bytes(group.general),     bytes(group.closest_hit),
+                                    bytes(group.any_hit), bytes(group.intersection)};
+      facts.groups.push_back(stack);
+      expected.groups.push_back({stack.general, stack.closest_hit, stack.any_hit, stack.intersection,
+                                 stack.general_bytes, stack.closest_hit_bytes, stack.any_hit_bytes,
+                                 stack.intersection_bytes});
+    }
+    for (std::uint32_t e = 0; e < 2; ++e) {
+      facts.executables.push_back({"executable " + std::to_string(e), "of a test", 0x100U << e, 32, {}});
+      expected.executables.push_back({"executable " + std::to_string(e), "of a test", 0x100U << e, 32, {}});
+      const std::uint32_t count = random_.below(6);
+      for (std::uint32_t s = 0; s < count; ++s) {
+        const auto format = static_cast<std::uint8_t>(s % 4);
+        const std::uint64_t value = format == 0 ? random_.below(2) : random_.bits();
+        facts.executables.back().statistics.push_back(
+            {"statistic " + std::to_string(s), "", static_cast<spool::StatisticFormat>(format), value});
+        expected.executables.back().statistics.push_back(
+            {"statistic " + std::to_string(s), "", static_cast<trace::StatisticFormat>(format), value});
+      }
     }
   }
 
@@ -444,6 +489,9 @@ void SyntheticCapture::write(const std::filesystem::path& path, bool end) const 
   }
   for (const spool::Accesses& layout : accesses) {
     sound = sound && writer.append(layout);
+  }
+  for (const spool::PipelineFacts& facts : pipeline_facts) {
+    sound = sound && writer.append(facts);
   }
   for (const spool::Counts& count : counts) {
     sound = sound && writer.append(count);

@@ -33,6 +33,7 @@ struct CaptureOptions {
   bool repack = false;            ///< groups of lanes that did not start together
   bool paths = false;             ///< of calls; every shader is test::branching_shader
   bool accesses = false;          ///< to buffers
+  bool facts = false;             ///< of the pipeline, by the driver
   std::uint64_t block_words = 0;  ///< cut events into blocks of this size; 0: the writer's
 };
 
@@ -53,6 +54,7 @@ struct SyntheticCapture {
   std::vector<spool::Counts> counts;
   std::vector<spool::Paths> paths;
   std::vector<spool::Accesses> accesses;
+  std::vector<spool::PipelineFacts> pipeline_facts;
 
   trace::Trace expected;  ///< header: only what the options say
 

@@ -136,6 +136,9 @@ SpoolContent read_spool(const std::filesystem::path& path) {
       case spool::BlockType::Accesses:
         take(content.accesses, block.payload);
         break;
+      case spool::BlockType::PipelineFacts:
+        take(content.pipeline_facts, block.payload);
+        break;
       case spool::BlockType::Paths:
         take(content.paths, block.payload);
         break;

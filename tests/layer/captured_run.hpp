@@ -32,6 +32,7 @@ struct SpoolContent {
   std::vector<spool::Paths> paths;
   std::vector<spool::Accesses> accesses;
   std::vector<spool::Counts> counts;
+  std::vector<spool::PipelineFacts> pipeline_facts;
   std::map<std::uint32_t, std::vector<std::uint32_t>> words;  ///< of each launch
 
   [[nodiscard]] std::string all_notes() const;

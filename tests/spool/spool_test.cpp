@@ -84,7 +84,7 @@ T filled(std::uint64_t seed) {
 
 template <class T>
 class PayloadTest : public testing::Test {};
-using Payloads = testing::Types<Process, Device, Shader, Pipeline, Structure, Launch, Events, Note, End>;
+using Payloads = testing::Types<Process, Device, Shader, Pipeline, Structure, Launch, Events, Note, End, PipelineFacts>;
 TYPED_TEST_SUITE(PayloadTest, Payloads);
 
 TYPED_TEST(PayloadTest, ComesBackAsItWas) {

@@ -125,6 +125,44 @@ TEST_F(HostileFileTest, AccessesThatCannotBe) {
               "the launch has accesses, but there is no table of their sites");
 }
 
+TEST_F(HostileFileTest, PipelineFactsThatCannotBe) {
+  Trace trace = sound_trace();
+  trace.pipeline_facts = sound_pipeline_facts();
+  const auto fill = [](hid_t root, const char* name, std::uint64_t value) {
+    const hid_t dataset = H5Dopen2(root, name, H5P_DEFAULT);
+    const hid_t space = H5Dget_space(dataset);
+    const std::vector<std::uint64_t> all(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)), value);
+    EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()), 0);
+    H5Sclose(space);
+    H5Dclose(dataset);
+  };
+  for (const auto& [dataset, value, what] :
+       {std::tuple("/pipelines/pipeline", 3U, "the rows do not ascend"),
+        std::tuple("/pipelines/dynamic_stack", 2U, "there is no such value"),
+        std::tuple("/pipelines/group_offset", 3U, "the offsets do not cut the array into pieces"),
+        std::tuple("/pipelines/executable_offset", 9U, "the offsets do not cut the array into pieces"),
+        std::tuple("/pipelines/executables/statistic_offset", 1U, "the offsets do not cut the array into pieces"),
+        std::tuple("/pipelines/groups/general", 999U, "the group's shader id is out of range"),
+        std::tuple("/pipelines/groups/closest_hit_bytes", 1U, "a stack size without a shader"),
+        std::tuple("/pipelines/statistics/format", 4U, "there is no such value")}) {
+    write(trace, file(), {.overwrite = true});
+    const Error error = error_after([&](hid_t root) { fill(root, dataset, value); });
+    EXPECT_THAT(error.info().where, HasSubstr(dataset));
+    EXPECT_THAT(error.info().what, HasSubstr(what));
+    // What load refuses, info refuses too.
+    EXPECT_EQ(error_of([&] { static_cast<void>(read_info(file())); }).info().what, error.info().what);
+    EXPECT_EQ(error_of([&] { static_cast<void>(load_profile(file())); }).info().what, error.info().what);
+  }
+  for (const char* dataset :
+       {"/pipelines/pipeline", "/pipelines/set_stack", "/pipelines/group_offset", "/pipelines/groups",
+        "/pipelines/groups/any_hit_bytes", "/pipelines/executables", "/pipelines/executables/name",
+        "/pipelines/statistics", "/pipelines/statistics/value", "/pipelines/statistics/description"}) {
+    write(trace, file(), {.overwrite = true});
+    EXPECT_THAT(error_after([&](hid_t root) { H5Ldelete(root, dataset, H5P_DEFAULT); }).info().where,
+                HasSubstr(dataset));
+  }
+}
+
 TEST_F(HostileFileTest, PathsThatCannotBe) {
   Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}});
   trace.paths = {{0, 0}, {0, 0}, {1, 2}, {0}, {0}, {0}};

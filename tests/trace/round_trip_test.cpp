@@ -111,6 +111,27 @@ TEST_F(RoundTripTest, Accesses) {
   }
 }
 
+TEST_F(RoundTripTest, PipelineFacts) {
+  Trace trace = sound_trace();
+  write(trace, file());
+  EXPECT_EQ(read_info(file()).pipeline_facts.size(), 0U);
+  for (const ColumnInfo& column : read_info(file()).columns) {
+    EXPECT_THAT(column.dataset, testing::Not(testing::StartsWith("/pipelines")));
+  }
+  for (const std::uint32_t chunk_rows : {1U << 18U, 2U}) {
+    trace.pipeline_facts = sound_pipeline_facts();
+    write(trace, file(), {.overwrite = true, .chunk_rows = chunk_rows});
+    EXPECT_EQ(difference(trace, load(file())), "");
+    Trace others = trace;
+    others.pipeline_facts = load_profile(file()).pipeline_facts;
+    EXPECT_EQ(difference(trace, others), "");
+    others.pipeline_facts = read_info(file()).pipeline_facts;
+    EXPECT_EQ(difference(trace, others), "");
+    others.pipeline_facts[0].executables[0].statistics[3].value = 0;
+    EXPECT_EQ(difference(trace, others), "pipelines/statistics row");
+  }
+}
+
 TEST_F(RoundTripTest, Paths) {
   Trace trace = sound_trace();
   Launch& launch = trace.launches[0];

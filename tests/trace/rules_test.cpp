@@ -51,6 +51,7 @@ Trace sound_trace_with_everything() {
   using enum AccessSpace;
   trace.access_sites = {{kRayGen, kRayGen, kHit},           {0, 0, 1}, {0, 2, 0}, {5, 9, 3}, {Load, Store, Atomic},
                         {Descriptor, Device, ShaderRecord}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {4, 8, 16}};
+  trace.pipeline_facts = sound_pipeline_facts();
   launch.data.accesses = {{0, 3, 4}, {0, 0, 9, 2}, {0, 1, 2, 1}, {8, 0x1'0000'0000, 0, 16}, {0, 1, 2, 1}};
   return trace;
 }
@@ -312,6 +313,29 @@ const Broken kBroken[] = {
      "a site without a descriptor names one (found set 0, binding 1, element 0;"},
     {"AccessSiteBytes", [](Trace& t) { t.access_sites.bytes[0] = 0; }, "/profile/access_sites/bytes[0]",
      "an access has no bytes (found 0; expected 1 or more)"},
+    {"PipelineTwice", [](Trace& t) { t.pipeline_facts[1].pipeline = 2; }, "/pipelines/pipeline[1]",
+     "the rows do not ascend (found 2; expected more than 2)"},
+    {"PipelineSetStack", [](Trace& t) { t.pipeline_facts[1].dynamic_stack = false; }, "/pipelines/set_stack[1]",
+     "a stack size was set for a pipeline without a dynamic one (found 4096; expected 0)"},
+    {"GroupShader", [](Trace& t) { t.pipeline_facts[0].groups[1].any_hit = 6; }, "/pipelines/groups/any_hit[1]",
+     "the group's shader id is out of range (found 6; expected less than 6, the number of shaders)"},
+    {"GroupStage", [](Trace& t) { t.pipeline_facts[0].groups[3].general = kHit; }, "/pipelines/groups/general[3]",
+     "the shader is of another stage (found closest-hit;"},
+    {"GroupStageOfHit", [](Trace& t) { t.pipeline_facts[0].groups[1].closest_hit = kMiss; },
+     "/pipelines/groups/closest_hit[1]", "the shader is of another stage (found miss;"},
+    {"GroupSizeMissing", [](Trace& t) { t.pipeline_facts[0].groups[1].intersection_bytes = kNoStack; },
+     "/pipelines/groups/intersection_bytes[1]", "a shader without a stack size"},
+    {"GroupSizeOfNoShader", [](Trace& t) { t.pipeline_facts[0].groups[5].general_bytes = 0; },
+     "/pipelines/groups/general_bytes[5]", "a stack size without a shader (found 0;"},
+    {"ExecutableName", [](Trace& t) { t.pipeline_facts[0].executables[2].name = "\xFF"; },
+     "/pipelines/executables/name[2]", ""},
+    {"StatisticName", [](Trace& t) { t.pipeline_facts[0].executables[2].statistics[0].description = "\xFF"; },
+     "/pipelines/statistics/description[4]", ""},
+    {"StatisticFormat",
+     [](Trace& t) { t.pipeline_facts[0].executables[0].statistics[0].format = static_cast<StatisticFormat>(4); },
+     "/pipelines/statistics/format[0]", "there is no such value (found 4; expected less than 4)"},
+    {"StatisticTruth", [](Trace& t) { t.pipeline_facts[0].executables[0].statistics[1].value = 2; },
+     "/pipelines/statistics/value[1]", "this is no truth value (found 2; expected 0 or 1)"},
     {"PathCalls", [](Trace& t) { t.paths.calls[1] = 1; }, "/profile/paths/calls[1]",
      "the path has another number of calls than there are (found 1; expected 0)"},
     {"PathColumn", [](Trace& t) { t.paths.calls.pop_back(); }, "/profile/paths/calls",
@@ -348,11 +372,8 @@ const Broken kBroken[] = {
      "the column has another number of rows than its table (found 1; expected 2, the number of threads)"},
     {"BranchColumn", [](Trace& t) { t.branch_counts.instruction.pop_back(); }, "/profile/branches/instruction",
      "the column has another length than lanes (found 1; expected 2)"},
-    {"BranchAddresses",
-     [](Trace& t) {
-       t.branch_counts.uniform_address = {1, 0};
-     },
-     "/profile/branches/uniform_address", "the column has another length than lanes (found 2; expected 0)"},
+    {"BranchAddresses", [](Trace& t) { t.branch_counts.uniform_address = {1, 0}; }, "/profile/branches/uniform_address",
+     "the column has another length than lanes (found 2; expected 0)"},
     {"BranchTwice", [](Trace& t) { t.branch_counts.instruction[1] = 6; }, "/profile/branches/instruction[1]",
      "the rows do not ascend (found pipeline 0, shader 1, function 0, instruction 6"},
     {"BranchUniform", [](Trace& t) { t.branch_counts.uniform[0] = 3; }, "/profile/branches/uniform[0]",

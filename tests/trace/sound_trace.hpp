@@ -47,4 +47,37 @@ inline Trace sound_trace() {
   return trace;
 }
 
+/// Facts of three pipelines for that trace: one with executables of every format of statistics, one with a dynamic
+/// stack and no groups, one with nothing.
+inline std::vector<PipelineFacts> sound_pipeline_facts() {
+  constexpr auto kNo = kNoShader;
+  constexpr auto kNoBytes = kNoStack;
+  PipelineFacts first;
+  first.pipeline = 2;
+  first.recursion_depth = 3;
+  first.groups = {{kRayGen, kNo, kNo, kNo, 96, kNoBytes, kNoBytes, kNoBytes},
+                  {kNo, kHit, kAny, kInt, kNoBytes, 0, 1ULL << 40U, 16},
+                  {kNo, kHit, kNo, kNo, kNoBytes, 64, kNoBytes, kNoBytes},
+                  {kMiss, kNo, kNo, kNo, 8, kNoBytes, kNoBytes, kNoBytes},
+                  {kCall, kNo, kNo, kNo, 0, kNoBytes, kNoBytes, kNoBytes},
+                  {kNo, kNo, kNo, kNo, kNoBytes, kNoBytes, kNoBytes, kNoBytes}};
+  first.executables = {{"main",
+                        "a compiled ray tracing shader",
+                        0x100,
+                        32,
+                        {{"Register Count", "registers of a thread", StatisticFormat::Uint64, 72},
+                         {"spills", "", StatisticFormat::Bool, 1},
+                         {"balance", "below 0", StatisticFormat::Int64, ~0ULL},
+                         {"estimate", "0.25", StatisticFormat::Float64, 0x3FD0'0000'0000'0000}}},
+                       {"", "", 0, 0, {}},
+                       {"hits", "", 0x600, 32, {{"Register Count", "", StatisticFormat::Uint64, 40}}}};
+  PipelineFacts second;
+  second.pipeline = 5;
+  second.dynamic_stack = true;
+  second.set_stack = 4096;
+  PipelineFacts third;
+  third.pipeline = 0xFFFF'FFFF;
+  return {first, second, third};
+}
+
 }  // namespace rayreplay::trace

@@ -103,6 +103,33 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   }
 }
 
+void compare_facts(const PipelineFacts& a, const PipelineFacts& b, Comparison& c) {
+  c.values("pipelines/pipeline", a.pipeline, b.pipeline);
+  c.values("pipelines/recursion_depth", a.recursion_depth, b.recursion_depth);
+  c.values("pipelines/dynamic_stack", a.dynamic_stack, b.dynamic_stack);
+  c.values("pipelines/set_stack", a.set_stack, b.set_stack);
+  c.values("pipelines/groups", a.groups.size(), b.groups.size());
+  for (std::size_t i = 0; i < std::min(a.groups.size(), b.groups.size()); ++i) {
+    const auto row = [](const GroupStack& g) {
+      return std::tuple(g.general, g.closest_hit, g.any_hit, g.intersection, g.general_bytes, g.closest_hit_bytes,
+                        g.any_hit_bytes, g.intersection_bytes);
+    };
+    c.values("pipelines/groups row", row(a.groups[i]), row(b.groups[i]));
+  }
+  c.values("pipelines/executables", a.executables.size(), b.executables.size());
+  for (std::size_t i = 0; i < std::min(a.executables.size(), b.executables.size()); ++i) {
+    const Executable& x = a.executables[i];
+    const Executable& y = b.executables[i];
+    const auto row = [](const Executable& e) { return std::tuple(e.name, e.description, e.stages, e.subgroup_size); };
+    c.values("pipelines/executables row", row(x), row(y));
+    c.values("pipelines/statistics", x.statistics.size(), y.statistics.size());
+    for (std::size_t s = 0; s < std::min(x.statistics.size(), y.statistics.size()); ++s) {
+      const auto statistic = [](const Statistic& t) { return std::tuple(t.name, t.description, t.format, t.value); };
+      c.values("pipelines/statistics row", statistic(x.statistics[s]), statistic(y.statistics[s]));
+    }
+  }
+}
+
 }  // namespace
 
 std::string difference(const Trace& a, const Trace& b) {
@@ -159,6 +186,10 @@ std::string difference(const Trace& a, const Trace& b) {
     c.columns(path + "groups", x->groups, y->groups);
     c.columns(path + "uniform", x->uniform, y->uniform);
     c.columns(path + "uniform_address", x->uniform_address, y->uniform_address);
+  }
+  c.values("pipelines", a.pipeline_facts.size(), b.pipeline_facts.size());
+  for (std::size_t i = 0; i < std::min(a.pipeline_facts.size(), b.pipeline_facts.size()); ++i) {
+    compare_facts(a.pipeline_facts[i], b.pipeline_facts[i], c);
   }
   c.values("launches", a.launches.size(), b.launches.size());
   for (std::size_t i = 0; i < std::min(a.launches.size(), b.launches.size()); ++i) {

@@ -8,6 +8,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
+#include "app/report/shaders/pipeline_facts.hpp"
 #include "base/count_text.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -80,6 +81,18 @@ std::string profile_text(const trace::FileInfo& info) {
   return text.empty() ? "" : text + " (rayreplay profile)";
 }
 
+std::string pipelines_text(const trace::FileInfo& info) {
+  if (info.pipeline_facts.empty()) {
+    return "";
+  }
+  std::uint64_t executables = 0;
+  for (const trace::PipelineFacts& pipeline : info.pipeline_facts) {
+    executables += pipeline.executables.size();
+  }
+  return fmt::format("stack sizes of {}, {} with statistics (rayreplay shaders)",
+                     counted(info.pipeline_facts.size(), "pipeline"), counted(executables, "executable"));
+}
+
 std::string info_text(const std::string& path, const trace::FileInfo& info) {
   const trace::Header& header = info.header;
   std::string text;
@@ -101,6 +114,7 @@ std::string info_text(const std::string& path, const trace::FileInfo& info) {
                             counted(info.blases, "bottom-level structure"), counted(info.instances, "instance"),
                             counted(info.primitives, "primitive")));
   line("profile", profile_text(info));
+  line("pipelines", pipelines_text(info));
   line("configuration", header.configuration);
   for (const std::string& missing : header.not_captured) {
     line("not captured", missing);
@@ -114,33 +128,37 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
   const trace::Header& header = info.header;
   // Text that is not JSON, or too deeply nested, becomes a string.
   const nlohmann::ordered_json configuration = parse_json(header.configuration).value_or(header.configuration);
-  return {{"schema", "rayreplay.info/1"},
-          {"file", path},
-          {"file_bytes", info.file_bytes},
-          {"format_version", info.format_version},
-          {"hash", info.hash},
-          {"header",
-           {{"tool", header.tool},
-            {"tool_version", header.tool_version},
-            {"application", header.application},
-            {"device", header.device},
-            {"driver", header.driver},
-            {"warp_size", header.warp_size},
-            {"configuration", configuration},
-            {"not_captured", header.not_captured}}},
-          {"shaders", to_json(shader_table(info))},
-          {"scene",
-           {{"geometries", info.geometries},
-            {"blases", info.blases},
-            {"instances", info.instances},
-            {"primitives", info.primitives}}},
-          {"launches", to_json(launch_table(info))},
-          {"block_counts", info.block_counts},
-          {"branch_counts", info.branch_counts},
-          {"load_counts", info.load_counts},
-          {"paths", info.paths},
-          {"access_sites", info.access_sites},
-          {"columns", to_json(column_table(info))}};
+  nlohmann::ordered_json result = {{"schema", "rayreplay.info/1"},
+                                   {"file", path},
+                                   {"file_bytes", info.file_bytes},
+                                   {"format_version", info.format_version},
+                                   {"hash", info.hash},
+                                   {"header",
+                                    {{"tool", header.tool},
+                                     {"tool_version", header.tool_version},
+                                     {"application", header.application},
+                                     {"device", header.device},
+                                     {"driver", header.driver},
+                                     {"warp_size", header.warp_size},
+                                     {"configuration", configuration},
+                                     {"not_captured", header.not_captured}}},
+                                   {"shaders", to_json(shader_table(info))},
+                                   {"scene",
+                                    {{"geometries", info.geometries},
+                                     {"blases", info.blases},
+                                     {"instances", info.instances},
+                                     {"primitives", info.primitives}}},
+                                   {"launches", to_json(launch_table(info))},
+                                   {"block_counts", info.block_counts},
+                                   {"branch_counts", info.branch_counts},
+                                   {"load_counts", info.load_counts},
+                                   {"paths", info.paths},
+                                   {"access_sites", info.access_sites},
+                                   {"columns", to_json(column_table(info))}};
+  if (!info.pipeline_facts.empty()) {
+    result["pipelines"] = report::pipelines_json(info.pipeline_facts);
+  }
+  return result;
 }
 
 std::string show(const std::string& path, output::Format format) {

@@ -61,13 +61,23 @@ report::ShaderReport report_of_module(const ShadersArguments& options) {
   return report;
 }
 
-report::ShaderReport report_of_trace(const ShadersArguments& options, const std::vector<trace::Shader>& shaders) {
+report::ShaderReport report_of_trace(const ShadersArguments& options, const std::vector<trace::Shader>& shaders,
+                                     const std::vector<trace::PipelineFacts>& pipelines) {
   if (std::ranges::all_of(shaders, [](const trace::Shader& shader) { return shader.spirv.empty(); })) {
     throw Error(ErrorKind::Input,
                 {"the trace holds no SPIR-V modules", options.path, counted(shaders.size(), "shader") + " without one",
                  "a captured trace", "capture the application with rayreplay capture, or give a SPIR-V module"});
   }
-  return {options.path, true, options.recompute, report::rows_of_trace(shaders, options.recompute)};
+  report::ShaderReport report{options.path, true, options.recompute, report::rows_of_trace(shaders, options.recompute),
+                              pipelines};
+  if (!pipelines.empty()) {
+    std::vector<trace::ShaderStage> stages;
+    for (const trace::Shader& shader : shaders) {
+      stages.push_back(shader.stage);
+    }
+    report.driver = report::driver_facts(pipelines, stages);
+  }
+  return report;
 }
 
 /// The number of a shader by number, entry point or name.
@@ -146,7 +156,8 @@ ChosenCounts counts_of(const ShadersArguments& options, const trace::Profile& pr
 
 int disassemble(const ShadersArguments& options, bool is_module) {
   const trace::Profile profile = is_module ? trace::Profile{} : trace::load_profile(options.path);
-  const report::ShaderReport report = is_module ? report_of_module(options) : report_of_trace(options, profile.shaders);
+  const report::ShaderReport report =
+      is_module ? report_of_module(options) : report_of_trace(options, profile.shaders, profile.pipeline_facts);
   const std::size_t shader = find_shader(report, options.shader);
   const ChosenCounts counts = counts_of(options, profile, static_cast<std::uint16_t>(shader));
   options.result.write(report::disassembly(report.shaders[shader], counts.view()));
@@ -172,8 +183,9 @@ int act(const ShadersArguments& options) {
   if (!options.shader.empty()) {
     return disassemble(options, is_module);
   }
+  const trace::FileInfo info = is_module ? trace::FileInfo{} : trace::read_info(options.path);
   const report::ShaderReport report =
-      is_module ? report_of_module(options) : report_of_trace(options, trace::read_info(options.path).shaders);
+      is_module ? report_of_module(options) : report_of_trace(options, info.shaders, info.pipeline_facts);
   options.result.write_result({[&] { return report::shader_text(report); },
                                [&] { return report::shader_rows(report, rows_of(options.rows)); },
                                [&] { return report::shader_json(report); }});

@@ -1,6 +1,7 @@
 #include "app/report/shaders/shader_report.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -94,6 +95,15 @@ Table shaders(const ShaderReport& report) {
   add("addresses_may_diverge", "may diverge", true);
   add("unreached_blocks", "unused blocks");
   add("unused_functions", "unused functions");
+  const std::size_t analysed = table.columns.size();
+  if (!report.driver.empty()) {
+    const bool no_registers = std::none_of(report.driver.begin(), report.driver.end(),
+                                           [](const ShaderDriverFacts& facts) { return facts.registers.has_value(); });
+    add("least_stack_bytes", "stack bytes, least");
+    add("most_stack_bytes", "most");
+    add("least_registers", "registers, least", no_registers);
+    add("most_registers", "most", no_registers);
+  }
   for (std::size_t s = 0; s < report.shaders.size(); ++s) {
     std::vector<Cell> cells = first_cells(report, s);
     if (const spirv::ShaderFacts* facts = report.shaders[s].facts; facts != nullptr) {
@@ -120,10 +130,39 @@ Table shaders(const ShaderReport& report) {
       cells.push_back(if_known(counted, facts->unreached_blocks.size()));
       cells.emplace_back(std::uint64_t{report.shaders[s].known->facts.unused_functions.size()});
     }
-    cells.resize(table.columns.size());
+    cells.resize(analysed);
+    if (!report.driver.empty()) {
+      for (const auto& range : {report.driver[s].stack_bytes, report.driver[s].registers}) {
+        cells.push_back(range ? Cell(range->least) : Cell());
+        cells.push_back(range ? Cell(range->most) : Cell());
+      }
+    }
     table.rows.push_back(std::move(cells));
   }
   return table;
+}
+
+/// How the ranks of the shaders by live state at their calls agree with those by the driver's stack sizes.
+struct StackAgreement {
+  std::size_t shaders = 0;  ///< with both
+  std::optional<double> rank_correlation;
+};
+
+StackAgreement stack_agreement(const ShaderReport& report) {
+  std::vector<double> live, stack;
+  for (std::size_t s = 0; s < report.driver.size(); ++s) {
+    const spirv::ShaderFacts* facts = report.shaders[s].facts;
+    if (facts == nullptr || !facts->has_liveness || facts->calls.empty() || !report.driver[s].stack_bytes) {
+      continue;
+    }
+    std::uint64_t most = 0;
+    for (const spirv::CallFacts& call : facts->calls) {
+      most = std::max(most, call.live.bytes());
+    }
+    live.push_back(static_cast<double>(most));
+    stack.push_back(static_cast<double>(report.driver[s].stack_bytes->most));
+  }
+  return {live.size(), rank_correlation(live, stack)};
 }
 
 Table calls(const ShaderReport& report) {
@@ -283,15 +322,25 @@ nlohmann::ordered_json shader_json(const ShaderReport& report) {
       notes.push_back({{"shader", s}, {"note", note}});
     }
   }
-  return {{"schema", "rayreplay.shaders/1"},
-          {"file", report.file},
-          {"kind", report.is_trace ? "trace" : "module"},
-          {"recompute", report.most_instructions},
-          {"shaders", to_json(shaders(report))},
-          {"calls", to_json(calls(report))},
-          {"branches", to_json(uniformity(report, &spirv::ShaderFacts::branches, false))},
-          {"loads", to_json(uniformity(report, &spirv::ShaderFacts::loads, true))},
-          {"notes", std::move(notes)}};
+  nlohmann::ordered_json result = {{"schema", "rayreplay.shaders/1"},
+                                   {"file", report.file},
+                                   {"kind", report.is_trace ? "trace" : "module"},
+                                   {"recompute", report.most_instructions},
+                                   {"shaders", to_json(shaders(report))},
+                                   {"calls", to_json(calls(report))},
+                                   {"branches", to_json(uniformity(report, &spirv::ShaderFacts::branches, false))},
+                                   {"loads", to_json(uniformity(report, &spirv::ShaderFacts::loads, true))},
+                                   {"notes", std::move(notes)}};
+  if (!report.pipelines.empty()) {
+    const StackAgreement agreement = stack_agreement(report);
+    nlohmann::ordered_json correlation;
+    if (agreement.rank_correlation) {
+      correlation = *agreement.rank_correlation;
+    }
+    result["pipelines"] = pipelines_json(report.pipelines);
+    result["stack_agreement"] = {{"shaders", agreement.shaders}, {"rank_correlation", std::move(correlation)}};
+  }
+  return result;
 }
 
 }  // namespace rayreplay::report

@@ -13,6 +13,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/report/export/table.hpp"
+#include "app/report/shaders/pipeline_facts.hpp"
 #include "capture/spirv/facts.hpp"
 
 namespace rayreplay::report {
@@ -43,6 +44,8 @@ struct ShaderReport {
   bool is_trace = false;
   std::uint32_t most_instructions = 0;  ///< most that may recompute a live value
   std::vector<ShaderRow> shaders;
+  std::vector<trace::PipelineFacts> pipelines{};  ///< what the driver says; empty: not captured
+  std::vector<ShaderDriverFacts> driver{};        ///< with `pipelines`: by shader
 };
 
 /// Subjects of a CSV's rows.

@@ -85,6 +85,7 @@ struct Device {
   /// Ray-generation shaders get reorder calls of this form, with hints_ser with the hint of the options.
   std::optional<instrument::HitObjectForm> inserts_ser;
   bool hints_ser = false;
+  bool statistics = false;       ///< VK_KHR_pipeline_executable_properties is on, for pipeline facts
   std::uint32_t most_lanes = 0;  ///< of a subgroup
   std::uint32_t subgroup_size = 0;
 

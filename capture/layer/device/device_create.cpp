@@ -241,6 +241,10 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   }
   device.shaders = std::make_unique<Shaders>(device);
   device.pipelines = std::make_unique<Pipelines>(device);
+  if (wanted.pipeline_facts && !device.statistics) {
+    note("pipeline facts: device " + block.name +
+         " has no VK_KHR_pipeline_executable_properties: stack sizes are recorded, and no statistics");
+  }
   device.instrumented = true;
   block.events_words = device.lazy ? device.event_memory->wanted_words() : device.events_words;
 }
@@ -272,6 +276,7 @@ void set_up(Device& device, const DeviceRequest& request, bool with_additions, c
   device.has_clock = with_additions && request.clock;
   device.has_sm = with_additions && request.sm;
   device.has_ballot = with_additions && request.ballot;
+  device.statistics = with_additions && request.statistics;
   std::uint32_t count = 0;
   vk.GetPhysicalDeviceQueueFamilyProperties(device.physical, &count, nullptr);
   device.families.resize(count);

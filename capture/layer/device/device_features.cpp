@@ -49,6 +49,13 @@ class Extender {
     if (options().insert_ser) {
       reordering();
     }
+    if (options().pipeline_facts) {
+      request_.statistics = optional_feature<VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR>(
+          VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+          &VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR::pipelineExecutableInfo,
+          executables_.pipelineExecutableInfo);
+    }
     request_.enough = true;
   }
 
@@ -78,6 +85,9 @@ class Extender {
     }
     if (available(kReorderEXT)) {
       chain(reorder_ext_);
+    }
+    if (available(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) {
+      chain(executables_);
     }
     instance.vk.GetPhysicalDeviceFeatures2(physical, &all);
     core_ = all.features;
@@ -209,6 +219,8 @@ class Extender {
   VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV reorder_ext_{kReorderFeaturesEXT, nullptr, 0};
   VkPhysicalDeviceShaderSMBuiltinsFeaturesNV sm_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_FEATURES_NV,
                                                  nullptr, 0};
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, nullptr, 0};
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ struct DeviceRequest {
   bool clock = false, sm = false, ballot = false;
   /// Where insert_ser asks for hit objects and reorder calls: the form in which they are on; none: the device has none.
   std::optional<instrument::HitObjectForm> reorder;
-  bool float64 = false;  ///< and doubles, where its hint needs them
+  bool float64 = false;     ///< and doubles, where its hint needs them
+  bool statistics = false;  ///< of pipelines: VK_KHR_pipeline_executable_properties
   bool swapchain = false, frame_boundary = false;
 
   std::unique_ptr<FeatureChain> chain;

@@ -97,6 +97,8 @@
   X(GetDeviceQueue)                              \
   X(GetDeviceQueue2)                             \
   X(GetFenceStatus)                              \
+  X(GetPipelineExecutablePropertiesKHR)          \
+  X(GetPipelineExecutableStatisticsKHR)          \
   X(GetQueryPoolResults)                         \
   X(GetRayTracingShaderGroupHandlesKHR)          \
   X(GetRayTracingShaderGroupStackSizeKHR)        \

@@ -150,6 +150,9 @@ const std::vector<Option>& option_table() {
        "put shader execution reordering (SER) into ray-generation shaders that have none. none: threads are sorted by "
        "their hits alone; BITS=FORMULA: by a coherence hint, too (the variable and the settings file take its program, "
        "BITS: TERM TERM …); off"},
+      {"pipeline_facts", "RAYREPLAY_CAPTURE_PIPELINE_FACTS", Switch, "off",
+       "on: record what the driver says of the application's pipelines: stack sizes of shaders, statistics of "
+       "executables; each pipeline is made once more without instrumentation"},
       {"log", "RAYREPLAY_CAPTURE_LOG", Level, "warning", "what is said on standard error: quiet, warning, info"},
   };
   return table;
@@ -346,6 +349,9 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
   if (name == "insert_ser") {
     return read_insert_ser(options, trimmed(value));
   }
+  if (name == "pipeline_facts") {
+    return store(options.pipeline_facts, parse_switch(value));
+  }
   if (name == "log") {
     for (const auto& [text, level] :
          {std::pair{"quiet", LogLevel::Quiet}, {"warning", LogLevel::Warning}, {"info", LogLevel::Info}}) {
@@ -415,6 +421,7 @@ std::string to_text(const Options& options) {
   line("profile_proven", options.profile_proven ? "on" : "off");
   line("profile_memory_sample", std::to_string(options.profile_memory_sample));
   line("insert_ser", options.ser_text);
+  line("pipeline_facts", options.pipeline_facts ? "on" : "off");
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));
   return text;
 }

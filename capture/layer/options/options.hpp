@@ -67,6 +67,7 @@ struct Options {
   std::optional<instrument::HintProgram> ser_hint;
   std::string ser_text = "off";  ///< as given: off, none, or the program
   bool profile_proven = false;   ///< branches and loads that are proven to be uniform are compared, too
+  bool pipeline_facts = false;   ///< stack sizes and statistics of the application's pipelines
   LogLevel log = LogLevel::Warning;
   std::vector<std::string> problems;
 };

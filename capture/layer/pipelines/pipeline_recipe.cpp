@@ -9,14 +9,6 @@
 namespace rayreplay::layer {
 namespace {
 
-// Newer than the headers that we build with.
-constexpr int kCreateFlags2Type = 1000470005;
-struct CreateFlags2 {
-  VkStructureType type;
-  const void* next;
-  std::uint64_t flags;
-};
-
 // Flags of the first creation only: derivation, failing early, replayed group handles, capture of data.
 constexpr std::uint64_t kDropped = VK_PIPELINE_CREATE_DERIVATIVE_BIT |
                                    VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT |

@@ -35,6 +35,14 @@ const Struct* find_in_chain(const void* chain, VkStructureType type) {
   return nullptr;
 }
 
+/// VkPipelineCreateFlags2CreateInfoKHR, which is newer than the headers that we build with.
+inline constexpr int kCreateFlags2Type = 1000470005;
+struct CreateFlags2 {
+  VkStructureType type;
+  const void* next;
+  std::uint64_t flags;
+};
+
 /// Of either kind of flags.
 [[nodiscard]] std::uint64_t flags_of(const VkRayTracingPipelineCreateInfoKHR& info);
 

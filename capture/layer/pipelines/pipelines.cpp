@@ -7,6 +7,7 @@
 
 #include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
+#include "capture/layer/pipelines/pipeline_facts.hpp"
 #include "capture/layer/pipelines/pipeline_recipe.hpp"
 #include "capture/layer/pipelines/pipeline_rewrite.hpp"
 #include "capture/layer/pipelines/variants.hpp"
@@ -178,6 +179,9 @@ VkResult Pipelines::create_instrumented(VkPipelineCache cache, std::uint32_t cou
             describe_pipeline(device_, *record, group_handles(device_, pipelines[i], record->groups.size()),
                               infos[i].maxPipelineRayRecursionDepth);
           }
+          if (options().pipeline_facts) {
+            record_facts(infos[i], *record);
+          }
           add(pipelines[i], record);
         }
       }
@@ -217,6 +221,24 @@ void describe_pipeline(Device& device, PipelineRecord& record, const std::vector
   block.pipeline = record.number;
   block.groups = record.groups;
   spool_block(block);
+}
+
+void Pipelines::record_facts(const VkRayTracingPipelineCreateInfoKHR& info, PipelineRecord& record) {
+  attempt("reading the facts of a pipeline", [&] {
+    const auto recipe = keep(info, sources_of(device_, info), {});
+    std::vector<std::shared_ptr<const PlainTwin>> libraries;
+    for (const auto& library : libraries_of(info, false)) {
+      libraries.push_back(library ? library->plain : nullptr);
+    }
+    auto twin = recipe ? PlainTwin::make(device_, *recipe, libraries) : nullptr;
+    if (!twin) {
+      note(kNoTwin);
+    } else if (is_library(info)) {
+      record.plain = std::move(twin);
+    } else {
+      spool_facts(device_, twin->handle(), record, info.maxPipelineRayRecursionDepth);
+    }
+  });
 }
 
 void Pipelines::add(VkPipeline pipeline, std::shared_ptr<PipelineRecord> record) {

@@ -24,6 +24,7 @@ namespace rayreplay::layer {
 struct Device;
 class KeptLayouts;
 class ModuleCounters;
+class PlainTwin;
 class Variant;
 struct PipelineRecord;
 
@@ -45,6 +46,7 @@ struct PipelineRecord {
   bool any_hits_as_given = false;  ///< an any-hit shader of the application was, so rays must keep their flags
   bool may_trace = false;          ///< a shader has a trace call, or is not known
   bool dynamic_stack = false;
+  std::shared_ptr<const PlainTwin> plain;  ///< of an instrumented library, for pipeline facts; null: none
   std::uint32_t needed_stack = 0;    ///< dynamic_stack: the specification's default for this (instrumented) pipeline
   std::shared_ptr<Variant> variant;  ///< null: the pipeline itself is recorded
   // Of pipelines with variants.
@@ -89,6 +91,8 @@ class Pipelines {
                                VkPipeline* pipelines);
   /// The libraries that a pipeline is linked from; `ready`: in the form for an instrumented pipeline.
   LibraryRecords libraries_of(const VkRayTracingPipelineCreateInfoKHR& info, bool ready);
+  /// Pipeline facts of an instrumented pipeline; of a library its plain twin, for those that are linked from it.
+  void record_facts(const VkRayTracingPipelineCreateInfoKHR& info, PipelineRecord& record);
   void add(VkPipeline pipeline, std::shared_ptr<PipelineRecord> record);
 
   Device& device_;

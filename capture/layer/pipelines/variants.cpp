@@ -6,6 +6,7 @@
 
 #include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
+#include "capture/layer/pipelines/pipeline_facts.hpp"
 #include "capture/layer/pipelines/pipeline_rewrite.hpp"
 #include "capture/layer/process.hpp"
 
@@ -135,6 +136,31 @@ void Variant::make(const PipelineRecord& plain) {
   }
   if (!library) {
     describe_pipeline(device_, *record, given, recipe_->info.maxPipelineRayRecursionDepth);
+  }
+  if (options().pipeline_facts) {
+    attempt("reading the facts of a pipeline", [&] { record_facts(plain, *record); });
+  }
+}
+
+void Variant::record_facts(const PipelineRecord& plain, const PipelineRecord& made) {
+  const bool library = (flags_of(recipe_->info) & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != 0;
+  const auto depth = recipe_->info.maxPipelineRayRecursionDepth;
+  // Statistics need a pipeline made for them. Of a linked pipeline, the libraries may be gone by now.
+  if (!library && !device_.statistics && recipe_->info.pLibraryInfo == nullptr) {
+    spool_facts(device_, plain.handle, made, depth);
+    return;
+  }
+  std::vector<std::shared_ptr<const PlainTwin>> libraries;
+  for (const auto& linked : recipe_->libraries) {
+    libraries.push_back(linked->variant->plain_);
+  }
+  auto twin = PlainTwin::make(device_, *recipe_, libraries);
+  if (!twin) {
+    note(kNoTwin);
+  } else if (library) {
+    plain_ = std::move(twin);
+  } else {
+    spool_facts(device_, twin->handle(), made, depth);
   }
 }
 

@@ -64,6 +64,8 @@ class Variant {
  private:
   friend class KeptLayouts;
   void make(const PipelineRecord& plain);
+  /// Pipeline facts: of the application's pipeline where that can be asked, else of a plain twin.
+  void record_facts(const PipelineRecord& plain, const PipelineRecord& made);
   void let_go();
 
   Device& device_;
@@ -72,6 +74,7 @@ class Variant {
   VkPipelineLayout watched_ = VK_NULL_HANDLE;  // in layouts_
   std::mutex mutex_;
   Made made_;
+  std::shared_ptr<const PlainTwin> plain_;  // of a library, for pipeline facts; null: none
 };
 
 }  // namespace rayreplay::layer

@@ -56,6 +56,25 @@ std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths);
 /// The same for the group /profile/access_sites.
 std::uint64_t plan_access_sites(ColumnLoader& loader, AccessSites& sites);
 
+/// The group /pipelines; no columns without it.
+struct PipelineNumbers {
+  Column<std::uint32_t> pipeline, recursion_depth, set_stack;
+  Column<std::uint8_t> dynamic_stack;
+  Column<std::uint64_t> group_offset, executable_offset, statistic_offset;
+  Column<std::uint16_t> general, closest_hit, any_hit, intersection;
+  Column<std::uint64_t> general_bytes, closest_hit_bytes, any_hit_bytes, intersection_bytes;
+  std::vector<std::string> executable_name, executable_description, statistic_name, statistic_description;
+  Column<std::uint32_t> stages, subgroup_size;
+  Column<std::uint8_t> format;
+  Column<std::uint64_t> value;
+
+  std::uint64_t copied_bytes = 0;  ///< that `assemble_pipeline_facts` copies; known once planned
+};
+/// Returns the rows.
+std::uint64_t plan_pipeline_facts(ColumnLoader& loader, PipelineNumbers& numbers);
+[[nodiscard]] std::vector<PipelineFacts> assemble_pipeline_facts(const SourceFile& file,
+                                                                 const PipelineNumbers& numbers);
+
 /// What a launch claims, before its columns are loaded.
 struct LaunchShape {
   LaunchSize size;

@@ -51,6 +51,10 @@ void check_path_table(const Paths& paths, std::size_t shaders, FaultList& faults
 void check_paths(const Trace& trace, FaultList& faults);
 /// The table of sites of accesses by itself.
 void check_access_sites(const AccessSites& sites, std::size_t shaders, FaultList& faults);
+[[nodiscard]] std::vector<ShaderStage> stages_of(const std::vector<Shader>& shaders);
+/// `stages`: of all shaders.
+void check_pipeline_facts(const std::vector<PipelineFacts>& facts, const std::vector<ShaderStage>& stages,
+                          FaultList& faults);
 /// The accesses of all launches. Requires a sound table and sound launches.
 void check_accesses(const Trace& trace, FaultList& faults);
 /// A row of counts below `path`: groups of 1 to `warp_size` lanes.

@@ -20,6 +20,9 @@ void write_block_counts(hid_t root, const BlockCounts& counts, ChunkPipeline& pi
 void write_instruction_counts(hid_t root, const char* kind, const InstructionCounts& counts, ChunkPipeline& pipeline,
                               std::uint64_t chunk_rows);
 void write_access_sites(hid_t root, const AccessSites& sites, ChunkPipeline& pipeline, std::uint64_t chunk_rows);
+/// The group /pipelines.
+void write_pipeline_facts(hid_t root, const std::vector<PipelineFacts>& facts, ChunkPipeline& pipeline,
+                          std::uint64_t chunk_rows);
 void write_paths(hid_t root, const Paths& paths, ChunkPipeline& pipeline, std::uint64_t chunk_rows);
 
 }  // namespace rayreplay::trace

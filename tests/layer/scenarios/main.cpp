@@ -62,6 +62,14 @@ void one_launch(PipelineStyle style, FeatureStyle features = FeatureStyle::Core1
   print(world.triangle.picture());
 }
 
+/// Prints the driver's stack sizes, too, which are those of instrumented shaders where the layer made them.
+void stack_sizes(PipelineStyle style) {
+  World world(style);
+  print(world.triangle.stack_sizes());
+  world.run_once();
+  print(world.triangle.picture());
+}
+
 void indirect(bool with_tables) {
   World world(PipelineStyle::Modules, with_tables ? FeatureStyle::Indirect2 : FeatureStyle::Core12);
   begin(world.commands);
@@ -539,6 +547,8 @@ int run(const std::string& name, const char* number) {
       {"gone", [] { one_launch(PipelineStyle::Gone); }},
       {"deferred", [] { one_launch(PipelineStyle::Deferred); }},
       {"dynamic-stack", [] { one_launch(PipelineStyle::DynamicStack); }},
+      {"stack-sizes", [] { stack_sizes(PipelineStyle::Modules); }},
+      {"stack-sizes-library", [] { stack_sizes(PipelineStyle::Library); }},
       {"individual-features", [] { one_launch(PipelineStyle::Modules, FeatureStyle::Individual); }},
       {"plain-features", [] { one_launch(PipelineStyle::Modules, FeatureStyle::PlainFeatures); }},
       {"indirect", [] { indirect(false); }},

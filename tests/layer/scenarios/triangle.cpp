@@ -202,6 +202,14 @@ void Triangle::build(bool inactive) {
   vkFreeCommandBuffers(context_.device, context_.pool, 1, &commands);
 }
 
+std::string Triangle::stack_sizes() const {
+  const auto size = [&](std::uint32_t group, VkShaderGroupShaderKHR shader) {
+    return std::to_string(context_.vk.GetRayTracingShaderGroupStackSizeKHR(context_.device, pipeline, group, shader));
+  };
+  return size(0, VK_SHADER_GROUP_SHADER_GENERAL_KHR) + " " + size(1, VK_SHADER_GROUP_SHADER_GENERAL_KHR) + " " +
+         size(2, VK_SHADER_GROUP_SHADER_CLOSEST_HIT_KHR);
+}
+
 VkPipeline Triangle::make_pipeline(PipelineStyle style) {
   std::array<VkShaderModuleCreateInfo, 3> modules{};
   std::array<VkPipelineShaderStageCreateInfo, 3> stages{};

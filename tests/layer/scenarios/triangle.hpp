@@ -30,6 +30,9 @@ class Triangle {
   /// The picture so far, in one number and the count of hits.
   [[nodiscard]] std::string picture() const;
 
+  /// The driver's stack sizes of the ray-generation, miss and closest-hit shader.
+  [[nodiscard]] std::string stack_sizes() const;
+
   [[nodiscard]] VkPipeline make_pipeline(PipelineStyle style);
 
   VkPipeline pipeline = VK_NULL_HANDLE;

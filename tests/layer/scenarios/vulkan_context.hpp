@@ -35,6 +35,7 @@ struct Functions {
   X(CmdTraceRaysIndirect2KHR)                 \
   X(CreateRayTracingPipelinesKHR)             \
   X(GetRayTracingShaderGroupHandlesKHR)       \
+  X(GetRayTracingShaderGroupStackSizeKHR)     \
   X(CmdBuildAccelerationStructuresKHR)        \
   X(CreateAccelerationStructureKHR)           \
   X(DestroyAccelerationStructureKHR)          \
