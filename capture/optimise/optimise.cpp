@@ -56,9 +56,8 @@ std::multiset<std::vector<Word>> surface_of(const Module& module) {
   std::for_each(module.execution_modes.begin(), module.execution_modes.end(), add);
   for (const Instruction& i : module.annotations) {
     const auto what = static_cast<spv::Decoration>(i[2]);
-    if (i.is(spv::Op::OpDecorate) &&
-        (what == spv::Decoration::SpecId || what == spv::Decoration::Binding ||
-         what == spv::Decoration::DescriptorSet || what == spv::Decoration::Location)) {
+    if (i.is(spv::Op::OpDecorate) && (what == spv::Decoration::SpecId || what == spv::Decoration::Binding ||
+                                      what == spv::Decoration::DescriptorSet || what == spv::Decoration::Location)) {
       add(i);
     }
   }
@@ -67,10 +66,11 @@ std::multiset<std::vector<Word>> surface_of(const Module& module) {
 
 class Work {
  public:
-  Work(Module module, Counts counts, Optimised& out)
-      : module_(std::move(module)), counts_(std::move(counts)), out_(out), surface_(surface_of(module_)) {}
+  /// `validates`: after every step, not only at the end.
+  Work(Module module, Counts counts, bool validates)
+      : module_(std::move(module)), counts_(std::move(counts)), validates_(validates), surface_(surface_of(module_)) {}
 
-  /// Runs a step on a copy, and keeps it if the module is valid. True: kept.
+  /// Runs a step on a copy, and keeps it if the module is valid, as far as steps are validated. True: kept.
   template <typename Change>
   bool attempt(const char* kind, const Place& place, bool is_last, Change&& change) {
     Module copy = module_;
@@ -78,10 +78,7 @@ class Work {
     Step step{kind, static_cast<std::uint32_t>(place.function), place.label, false, {}};
     const bool changed = change(copy, counts, step.text);
     if (changed) {
-      std::string fault = copy.bound > spirv::kMaxBound ? "too many ids" : fault_of(copy.serialise());
-      if (fault.empty() && surface_of(copy) != surface_) {
-        fault = "the interface would change";
-      }
+      const std::string fault = validates_ ? fault_in(copy) : std::string();
       step.done = fault.empty();
       step.text += fault.empty() ? "" : "; left, since the module would not be valid: " + fault;
     }
@@ -90,9 +87,15 @@ class Work {
       counts_ = std::move(counts);
     }
     if (!step.text.empty() && (step.done || is_last)) {
-      out_.steps.push_back(step);
+      steps_.push_back(step);
     }
     return step.done;
+  }
+
+  /// Empty: the module is valid, and has the surface of the given one.
+  [[nodiscard]] std::string fault_in(const Module& module) const {
+    const std::string fault = module.bound > spirv::kMaxBound ? "too many ids" : fault_of(module.serialise());
+    return fault.empty() && surface_of(module) != surface_ ? "the interface would change" : fault;
   }
 
   void run(const Wishes& wishes) {
@@ -104,20 +107,27 @@ class Work {
       }
       for (const spirv::Block& block : flow->blocks) {
         const auto ran = counts_.find(block.label);
-        const bool branches =
-            block.ending == spirv::Ending::ConditionalBranch || block.ending == spirv::Ending::Switch;
+        const bool branches = block.ending == spirv::Ending::ConditionalBranch || block.ending == spirv::Ending::Switch;
         if (ran == counts_.end() || ran->second == 0 || !branches) {
           continue;
         }
         const Place place{f, block.label};
-        if (wishes.assume_profile) {
+        std::vector<Id> dead;
+        for (const spirv::Node to : flow->graph.successors[static_cast<std::size_t>(&block - flow->blocks.data())]) {
+          const Id target = flow->blocks[to].label;
+          if (const auto found = counts_.find(target); found != counts_.end() && found->second == 0) {
+            dead.push_back(target);
+          }
+        }
+        if (!dead.empty() && wishes.assume_profile) {
           prune_at(place);
         } else {
-          outline_at(place);
+          outline_at(place, dead);
         }
-        attempt("peel", place, true, [&](Module& module, Counts& counts, std::string& said) {
-          return peel(module, place, counts, said);
-        });
+        if (block.ending == spirv::Ending::Switch) {
+          attempt("peel", place, true,
+                  [&](Module& module, Counts& counts, std::string& said) { return peel(module, place, counts, said); });
+        }
       }
     }
   }
@@ -138,7 +148,13 @@ class Work {
   }
 
   [[nodiscard]] bool did_something() const {
-    return std::any_of(out_.steps.begin(), out_.steps.end(), [](const Step& step) { return step.done; });
+    return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.done; });
+  }
+  [[nodiscard]] const std::vector<Step>& steps() const {
+    return steps_;
+  }
+  void validate_from_now() {
+    validates_ = true;
   }
   [[nodiscard]] const Module& module() const {
     return module_;
@@ -159,16 +175,7 @@ class Work {
     }
   }
 
-  void outline_at(const Place& place) {
-    const spirv::WideSelectors wide(module_);
-    const FunctionBlocks function = split(module_.functions[place.function]);
-    const std::size_t at = function.index_of(place.label);
-    std::set<Id> dead;
-    for (const Id target : targets(function.blocks[at], wide)) {
-      if (const auto found = counts_.find(target); found != counts_.end() && found->second == 0) {
-        dead.insert(target);
-      }
-    }
+  void outline_at(const Place& place, const std::vector<Id>& dead) {
     for (const Id target : dead) {
       attempt("outline", place, true, [&](Module& module, Counts& counts, std::string& said) {
         return outline(module, place, target, counts, said);
@@ -178,8 +185,9 @@ class Work {
 
   Module module_;
   Counts counts_;
-  Optimised& out_;
-  const std::multiset<std::vector<Word>> surface_;
+  std::vector<Step> steps_;
+  bool validates_;
+  std::multiset<std::vector<Word>> surface_;
 };
 
 }  // namespace
@@ -219,13 +227,21 @@ Optimised optimise(std::span<const spirv::Word> words, std::span<const BlockExec
     out.why = "none of its blocks ran, or none was counted";
     return out;
   }
-  Work work(std::move(*module), std::move(counts), out);
+  // Most modules stay valid by all their steps, and one validation shows it. Where they do not, each step is validated.
+  Work work(*module, counts, false);
   work.run(wishes);
+  if (wishes.validate_each || !work.fault_in(work.module()).empty()) {
+    work = Work(std::move(*module), std::move(counts), true);
+    work.run(wishes);
+  }
   if (!work.did_something()) {
+    out.steps = work.steps();
     out.why = "the profile gives nothing to change";
     return out;
   }
+  work.validate_from_now();
   work.simplify_all();
+  out.steps = work.steps();
   const Size after = work.size();
   out.instructions_after = after.instructions;
   out.slots_after = after.slots;

@@ -3,9 +3,9 @@
 // Contract: `optimise` takes any words and the executions of its blocks. The result computes what the module computes,
 // bit for bit: for all inputs in the exact form, and for inputs that take the profile's paths with `assume_profile`,
 // which removes blocks that never ran. Entry points with their interfaces, specialisation constants and bindings stay.
-// Every step is validated with SPIRV-Tools and undone where its result is not valid; the module that comes out is
-// valid. A module that the validator refuses, or in which nothing was changed, has no words, and `why` says so.
-// Deterministic. O(steps · words): each step is validated as a whole module.
+// The module that comes out is valid by SPIRV-Tools: where all steps together are not, each is validated by itself, and
+// undone where its result is not valid. A module that the validator refuses, or in which nothing was changed, has no
+// words, and `why` says so. Deterministic. O(steps · words).
 //
 // Issue slots are those of spirv/instruction_class.hpp. A switch counts as a balanced tree of its values: a comparison
 // and a branch, two slots, on each level.
@@ -29,6 +29,7 @@ struct BlockExecutions {
 
 struct Wishes {
   bool assume_profile = false;
+  bool validate_each = false;  ///< every step by itself, also where all together are valid: slow
 };
 
 struct Step {

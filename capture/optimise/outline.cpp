@@ -65,8 +65,7 @@ struct Region {
 bool find_region(const spirv::ControlFlow& flow, const FunctionBlocks& function, Id target, Id merge,
                  const spirv::WideSelectors& wide, Region& region, std::string& said) {
   const std::size_t top = function.index_of(target);
-  if (top == function.blocks.size() || target == merge ||
-      flow.graph.predecessors[top].size() != 1) {
+  if (top == function.blocks.size() || target == merge || flow.graph.predecessors[top].size() != 1) {
     said = "it is entered in several ways";
     return false;
   }
@@ -83,8 +82,8 @@ bool find_region(const spirv::ControlFlow& flow, const FunctionBlocks& function,
     }
     // A merge or continue block that nothing reaches is not in the region, and must not be left behind.
     if (const Instruction* own = merge_of(block);
-        own != nullptr && (!region.labels.contains((*own)[1]) ||
-                           (own->is(spv::Op::OpLoopMerge) && !region.labels.contains((*own)[2])))) {
+        own != nullptr &&
+        (!region.labels.contains((*own)[1]) || (own->is(spv::Op::OpLoopMerge) && !region.labels.contains((*own)[2])))) {
       said = "a construct in it ends outside";
       return false;
     }
@@ -221,8 +220,8 @@ bool outline(Module& module, const Place& place, Id target, Counts& counts, std:
   // Values from outside become parameters, in the order of their first use.
   std::unordered_map<Id, const Instruction*> outside;
   for (const Instruction& i : given.body) {
-    if (const Id id = i.result(); id != 0 && !region.defined.contains(id) && !i.is(spv::Op::OpLabel) &&
-                                  !i.is(spv::Op::OpFunction)) {
+    if (const Id id = i.result();
+        id != 0 && !region.defined.contains(id) && !i.is(spv::Op::OpLabel) && !i.is(spv::Op::OpFunction)) {
       outside[id] = &i;
     }
   }
@@ -268,10 +267,10 @@ bool outline(Module& module, const Place& place, Id target, Counts& counts, std:
   const Id callee = module.bound++, entry = module.bound++, call = module.bound++, call_label = module.bound++;
 
   FunctionBlocks moved;
-  moved.head.emplace_back(spv::Op::OpFunction,
-                          std::initializer_list<Word>{result_type, callee,
-                                                      static_cast<Word>(spv::FunctionControlMask::DontInline),
-                                                      function_type});
+  moved.head.emplace_back(
+      spv::Op::OpFunction,
+      std::initializer_list<Word>{result_type, callee, static_cast<Word>(spv::FunctionControlMask::DontInline),
+                                  function_type});
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     moved.head.emplace_back(spv::Op::OpFunctionParameter, std::initializer_list<Word>{types[p], parameters[p]});
   }

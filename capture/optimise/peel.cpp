@@ -39,9 +39,8 @@ Id type_of(const Module& module, const spirv::Function& function, Id value) {
 }
 
 bool is_word(const Module& module, Id type) {
-  return std::any_of(module.globals.begin(), module.globals.end(), [&](const Instruction& i) {
-    return i.is(spv::Op::OpTypeInt) && i[1] == type && i[2] == 32;
-  });
+  return std::any_of(module.globals.begin(), module.globals.end(),
+                     [&](const Instruction& i) { return i.is(spv::Op::OpTypeInt) && i[1] == type && i[2] == 32; });
 }
 
 /// Labels of the blocks that `from` dominates: those that the entry does not reach without it.
@@ -187,8 +186,8 @@ bool peel(Module& module, const Place& place, Counts& counts, std::string& said)
   block.emplace_back(merge);
   block.emplace_back(spv::Op::OpBranchConditional, std::initializer_list<Word>{test, chosen.hot.target, rest});
 
-  bool is_merged = std::find(selection.operands().begin(), selection.operands().end(), inner) !=
-                   selection.operands().end();
+  bool is_merged =
+      std::find(selection.operands().begin(), selection.operands().end(), inner) != selection.operands().end();
   std::unordered_set<Id> entered;  // by the switch that remains
   for (const Id to : targets(rest_block, wide)) {
     entered.insert(to);

@@ -3,7 +3,8 @@
 // Contract: a step gets a whole module, the function's number, the label of the block whose end it changes, and the
 // counts. It returns whether it changed the module, and says in `said` what it did, or why it did nothing. A changed
 // module may break SPIR-V's rules of structured control flow: the caller validates it and keeps the old one where it
-// does (optimise.cpp). Counts of new blocks are added. Linear in the module.
+// does (optimise.cpp, where all steps are also tried without that). Counts of new blocks are added. Linear in the
+// module.
 #pragma once
 
 #include <string>
@@ -25,7 +26,8 @@ inline constexpr std::size_t kMostParameters = 16;
 inline constexpr std::size_t kMostPeeledValues = 4;
 
 /// A branch to blocks that never ran becomes a branch to the others. Holds for the profile's
-/// inputs alone. `keep_switch`: a switch with one target left stays a switch, for breaks inside it.
+/// inputs alone. Ways out of a loop stay. `keep_switch`: a switch with one target left stays a switch, for breaks
+/// inside it.
 [[nodiscard]] bool prune(Module& module, const Place& place, const Counts& counts, bool keep_switch, std::string& said);
 
 /// The case of a switch that more than half of its executions take is tested first.

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using test::file_bytes;
 using test::Outcome;
+using test::read_bytes;
 using test::run_command;
 using testing::HasSubstr;
 using Words = std::vector<std::string>;
@@ -58,7 +58,7 @@ class Optimise : public testing::Test {
     return folder;
   }
   [[nodiscard]] static json manifest(const std::string& folder) {
-    return json::parse(file_bytes(folder + "/manifest.json"));
+    return json::parse(read_bytes(folder + "/manifest.json"));
   }
   /// A timed run with the folder's modules: its JSON, the picture in `picture`.
   [[nodiscard]] json timed(const std::string& folder, const Words& program) const {
@@ -87,13 +87,14 @@ void expect_same(const json& times, const json& manifest, const std::string& a, 
   EXPECT_EQ(times["shaders"]["replaced"].size(), written);
   EXPECT_EQ(times["shaders"]["not_asked_for"].size(), 0U);
   EXPECT_TRUE(times["notes"].empty()) << times["notes"];
-  EXPECT_EQ(file_bytes(a), file_bytes(b));
+  EXPECT_EQ(read_bytes(a), read_bytes(b));
 }
 
 TEST_F(Optimise, PicturesStayTheSameExact) {
   for (const auto& [name, program] : {std::pair{"spheres", kSpheres}, {"switch", kSwitch}}) {
     const std::string folder = optimised(std::string(name) + ".rrt");
-    if (manifest(folder)["modules"].size() == 0 || file_bytes(folder + "/modules.list").find(".spv") == std::string::npos) {
+    if (manifest(folder)["modules"].size() == 0 ||
+        read_bytes(folder + "/modules.list").find(".spv") == std::string::npos) {
       continue;  // nothing to change in the exact form
     }
     const json times = timed(folder, program);
@@ -138,7 +139,7 @@ TEST_F(Optimise, ExactModulesHoldForOtherInputs) {
   ASSERT_EQ(alone.code, 0) << alone.errors;
   const json times = timed(folder, mixed);
   expect_same(times, manifest(folder), scratch_ / "alone.png", scratch_ / "picture.png");
-  EXPECT_NE(file_bytes(scratch_ / "alone.png"), file_bytes(shared("switch.png")));
+  EXPECT_NE(read_bytes(scratch_ / "alone.png"), read_bytes(shared("switch.png")));
 }
 
 TEST_F(Optimise, SaysWhichModulesWereNeverAskedFor) {
@@ -147,15 +148,15 @@ TEST_F(Optimise, SaysWhichModulesWereNeverAskedFor) {
   EXPECT_EQ(times["shaders"]["replaced"].size(), 0U);
   EXPECT_GT(times["shaders"]["not_asked_for"].size(), 0U);
   EXPECT_THAT(errors_, HasSubstr("never asked for"));
-  EXPECT_EQ(file_bytes(scratch_ / "picture.png"), file_bytes(shared("spheres.png")));
+  EXPECT_EQ(read_bytes(scratch_ / "picture.png"), read_bytes(shared("spheres.png")));
 }
 
 TEST_F(Optimise, IsDeterministic) {
   const std::string folder = optimised("switch.rrt", {"--assume-profile"});
-  const std::string first = file_bytes(folder + "/manifest.json") + file_bytes(folder + "/modules.list");
+  const std::string first = read_bytes(folder + "/manifest.json") + read_bytes(folder + "/modules.list");
   EXPECT_EQ(first, [&] {
     const std::string again = optimised("switch.rrt", {"--assume-profile"});
-    return file_bytes(again + "/manifest.json") + file_bytes(again + "/modules.list");
+    return read_bytes(again + "/manifest.json") + read_bytes(again + "/modules.list");
   }());
 }
 
@@ -180,8 +181,8 @@ TEST_F(Optimise, KeepsAFolderThatIsThere) {
 /// Every damage of the folder is found before the program starts.
 TEST_F(Optimise, CaptureRefusesADamagedFolder) {
   const auto expect_refused = [&](const std::string& folder, const std::string& text) {
-    const Outcome outcome = run_command(
-        joined({"capture", "--record", "off", "--shaders", folder, "--"}, joined(kSwitch, {"--image", scratch_ / "no.png"})));
+    const Outcome outcome = run_command(joined({"capture", "--record", "off", "--shaders", folder, "--"},
+                                               joined(kSwitch, {"--image", scratch_ / "no.png"})));
     EXPECT_EQ(outcome.code, 3) << outcome.errors;
     EXPECT_THAT(outcome.errors, HasSubstr(text));
     EXPECT_FALSE(fs::exists(scratch_ / "no.png"));
@@ -223,7 +224,7 @@ TEST_F(Optimise, TheLayerKeepsTheApplicationsModuleWhereAFileIsDamaged) {
   ::unsetenv("RAYREPLAY_CAPTURE_SHADERS");
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_THAT(json::parse(outcome.output)["notes"].dump(), HasSubstr("does not have the hash"));
-  EXPECT_EQ(file_bytes(scratch_ / "picture.png"), file_bytes(shared("switch.png")));
+  EXPECT_EQ(read_bytes(scratch_ / "picture.png"), read_bytes(shared("switch.png")));
 }
 
 TEST(ModuleList, ReadsWhatItWrites) {

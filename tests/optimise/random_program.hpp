@@ -1,5 +1,5 @@
-// Random compute shaders of whole numbers with structured control flow: branches with and without a second side, switches
-// with breaks inside and cases that fall through, loops with breaks and continues, early returns, calls.
+// Random compute shaders of whole numbers with structured control flow: branches with and without a second side,
+// switches with breaks inside and cases that fall through, loops with breaks and continues, early returns, calls.
 //
 // A program reads three numbers in storage buffers and writes three others. It is valid SPIR-V 1.3 for Vulkan 1.1.
 #pragma once
@@ -170,7 +170,7 @@ class RandomProgram {
     for (const Id variable : variables_) {
       emit(Op::OpStore, {variable, value()});
     }
-    statements(is_main ? 4 : 2, 5);
+    statements(is_main ? 3 : 2, 5);
     if (!ended_) {
       leave();
     }
@@ -322,11 +322,12 @@ class RandomProgram {
       exit.from.emplace_back(value(), block_);
     }
     Words words = {selector, standard};
-    for (Word v = 0; v < 7; ++v) {
-      // Some cases have several values, some values no case.
-      if (v < cases || below(3) == 0) {
-        words.push_back(v);
-        words.push_back(labels[v < cases ? v : below(cases)]);
+    // Some cases have several values, some values no case. A case that falls through stands right before the next.
+    Word next = 0;
+    for (std::uint32_t c = 0; c < cases; ++c) {
+      for (std::uint32_t values = below(4) == 0 ? 2 : 1; values != 0; --values) {
+        words.push_back(next++);
+        words.push_back(labels[c]);
       }
     }
     emit(Op::OpSelectionMerge, {exit.label, 0});

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,7 +50,7 @@ struct CaptureArguments {
   OutputOption output;
   FormatOption format;
   bool keep_spool = false;
-  std::vector<layer::ListedModule> modules;  ///< of the folder that --shaders names
+  std::optional<std::vector<layer::ListedModule>> modules;  ///< of the folder that --shaders names
 };
 
 std::string flag_of(const layer::Option& option) {
@@ -364,19 +365,19 @@ void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, con
 
 /// How many of the application's modules were replaced, and which modules of the folder it never made.
 void report_replaced(const CaptureArguments& options, Timings& timings) {
-  if (options.modules.empty()) {
+  if (!options.modules) {
     return;
   }
   std::vector<std::string> left;
-  for (const layer::ListedModule& module : options.modules) {
+  for (const layer::ListedModule& module : *options.modules) {
     if (std::find(timings.replaced.begin(), timings.replaced.end(), module.module) == timings.replaced.end()) {
       left.push_back(module.module);
     }
   }
   console::log(fmt::format("  shaders: {} of {} in {} replaced the application's own{}{}",
-                           options.modules.size() - left.size(), counted(options.modules.size(), "module"),
-                           options.settings.at("shaders"), left.empty() ? "" : "; never asked for: ",
-                           fmt::join(left, ", ")));
+                           options.modules->size() - left.size(), counted(options.modules->size(), "module"),
+                           options.settings.at("shaders"),
+                           left.empty() ? "" : "; never asked for: ", fmt::join(left, ", ")));
   timings.not_asked_for = std::move(left);
 }
 

@@ -24,7 +24,7 @@ struct Timings {
   CaptureFacts facts;  ///< from the spools alone
   std::vector<LaunchTiming> launches;
   std::vector<std::string> notes, faults;
-  std::vector<std::string> replaced;  ///< modules of --shaders that ran, by hash, each once
+  std::vector<std::string> replaced;                      ///< modules of --shaders that ran, by hash, each once
   std::optional<std::vector<std::string>> not_asked_for;  ///< those that did not; none without --shaders
 };
 

@@ -125,11 +125,11 @@ int act(const OptimiseArguments& options) {
   for (const auto& [hash, module] : modules) {
     optimise::Optimised result;
     if (module.why.empty()) {
-      result = optimise::optimise(*module.words, module.executions, {options.assume_profile});
+      result = optimise::optimise(*module.words, module.executions, {options.assume_profile, false});
     } else {
       result.why = module.why;
     }
-    nlohmann::ordered_json row = {{"module", hash}, {"file", nullptr},          {"hash", nullptr},
+    nlohmann::ordered_json row = {{"module", hash}, {"file", nullptr},           {"hash", nullptr},
                                   {"why", nullptr}, {"shaders", module.shaders}, {"names", module.names}};
     if (result.words.empty()) {
       row["why"] = result.why;

@@ -75,8 +75,7 @@ void write_shader_folder(const fs::path& path, bool force, const std::vector<Rew
 std::vector<layer::ListedModule> check_shader_folder(const fs::path& path) {
   const fs::path list_file = path / layer::kModuleList;
   std::string why;
-  const auto list =
-      layer::parse_module_list(read_text_file(list_file, layer::kMostListBytes, "list of modules"), why);
+  const auto list = layer::parse_module_list(read_text_file(list_file, layer::kMostListBytes, "list of modules"), why);
   if (!list) {
     throw Error(ErrorKind::Input, {"the list of modules cannot be read: " + why, list_file.string(), "", "", kFix});
   }
@@ -95,9 +94,9 @@ std::vector<layer::ListedModule> check_shader_folder(const fs::path& path) {
     }
   }
   if (hashes.size() != list->size()) {
-    throw Error(ErrorKind::Input, {"the list and the manifest differ", list_file.string(),
-                                   fmt::format("{} modules", list->size()),
-                                   fmt::format("{}, as the manifest has", hashes.size()), kFix});
+    throw Error(ErrorKind::Input,
+                {"the list and the manifest differ", list_file.string(), fmt::format("{} modules", list->size()),
+                 fmt::format("{}, as the manifest has", hashes.size()), kFix});
   }
   return *list;
 }

@@ -1,8 +1,8 @@
 // The folder of `rayreplay optimise`: rewritten modules, a list of them for the layer, and a manifest for people.
 //
 // Contract: `write_shader_folder` writes all or nothing (output_folder.hpp). `check_shader_folder` reads list, manifest
-// and files, and throws Input, with the file and what to do, unless the manifest has this program's schema, manifest and
-// list name the same modules, and every file has its hash. O(bytes of the folder).
+// and files, and throws Input, with the file and what to do, unless the manifest has this program's schema, manifest
+// and list name the same modules, and every file has its hash. O(bytes of the folder).
 #pragma once
 
 #include <cstdint>

@@ -97,8 +97,7 @@ int main(int argc, char** argv) {
   rayreplay::apps::SwitchOptions own;
   return rayreplay::apps::run_program(
       argc, argv,
-      {"switch_dispatch",
-       "Runs a virtual machine of 71 instructions in a ray-generation shader, without a window.",
+      {"switch_dispatch", "Runs a virtual machine of 71 instructions in a ray-generation shader, without a window.",
        [&](CLI::App& app) {
          app.add_option("--instruction", own.instruction, "The one instruction that the program uses")
              ->check(CLI::Range(0U, 70U))

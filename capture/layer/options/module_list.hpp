@@ -1,8 +1,8 @@
 // A folder of shader modules that replace an application's own: `rayreplay optimise` writes it, the layer reads it.
 //
-// The folder has a list, kModuleList: a line kModuleListStart, then a line for each module, "MODULE HASH FILE": the hash
-// of the application's words, that of the file's words, and the file's name in the folder. Hashes are XXH3-128 of the
-// words as bytes, 32 hexadecimal digits.
+// The folder has a list, kModuleList: a line kModuleListStart, then a line for each module, "MODULE HASH FILE": the
+// hash of the application's words, that of the file's words, and the file's name in the folder. Hashes are XXH3-128 of
+// the words as bytes, 32 hexadecimal digits.
 //
 // Contract: `parse_module_list` takes any text; none, with the reason in `why`, unless every line is as above, names no
 // other folder, and no module stands twice. Linear in the text. The standard library only.

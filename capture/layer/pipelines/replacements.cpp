@@ -56,7 +56,10 @@ void Replacements::read(Listed& listed) {
     return;
   }
   listed.words = std::move(words);
-  note(std::string(kReplacedNote) + listed.module.module);
+  const std::string text = std::string(kReplacedNote) + listed.module.module;
+  // No note(): nothing is missing, and there may be more modules than notes are kept.
+  spool_block(spool::Note{spool::kNone, text});
+  log(LogLevel::Info, text);
 }
 
 std::span<const std::uint32_t> replacement_of(const VkShaderModuleCreateInfo& module) {
