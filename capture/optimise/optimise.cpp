@@ -37,6 +37,10 @@ Size size_of(const Module& module, const Counts& counts) {
         const auto found = counts.find(i[1]);
         lanes = found == counts.end() ? 0 : static_cast<double>(found->second);
       }
+      // Compilers lay blocks out so that most of these take nothing.
+      if (i.is(spv::Op::OpBranch)) {
+        continue;
+      }
       size.instructions += spirv::issues(classes.of(i)) ? 1U : 0U;
       size.slots += lanes * (classes.issue_slots(i) + (i.is(spv::Op::OpSwitch) ? switch_slots(i, wide) : 0));
     }

@@ -7,8 +7,8 @@
 // undone where its result is not valid. A module that the validator refuses, or in which nothing was changed, has no
 // words, and `why` says so. Deterministic. O(steps · words).
 //
-// Issue slots are those of spirv/instruction_class.hpp. A switch counts as a balanced tree of its values: a comparison
-// and a branch, two slots, on each level.
+// Instructions and issue slots are those of spirv/instruction_class.hpp, without unconditional branches. A switch
+// counts as a balanced tree of its values: a comparison and a branch, two slots, on each level.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,10 @@ struct Region {
 bool find_region(const spirv::ControlFlow& flow, const FunctionBlocks& function, Id target, Id merge,
                  const spirv::WideSelectors& wide, Region& region, std::string& said) {
   const std::size_t top = function.index_of(target);
-  if (top == function.blocks.size() || target == merge || flow.graph.predecessors[top].size() != 1) {
+  if (target == merge) {
+    return false;  // the branch has no second side
+  }
+  if (top == function.blocks.size() || flow.graph.predecessors[top].size() != 1) {
     said = "it is entered in several ways";
     return false;
   }

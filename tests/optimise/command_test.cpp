@@ -125,7 +125,7 @@ TEST_F(Optimise, RemovesTheUnusedCasesOfTheSwitch) {
     return best;
   };
   EXPECT_GT(raygen(exact)["issue_slots_a_launch_saved"].get<double>(), 0);
-  EXPECT_GT(raygen(assumed)["instructions_removed"].get<int>(), 200);
+  EXPECT_GE(raygen(assumed)["instructions_removed"].get<int>(), 2 * 70);  // at least two in each of the unused cases
   EXPECT_GT(raygen(assumed)["issue_slots_a_launch_saved"].get<double>(),
             raygen(exact)["issue_slots_a_launch_saved"].get<double>());
 }
