@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/launches.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
+#include "capture/layer/pipelines/replacements.hpp"
 #include "capture/layer/pipelines/shaders.hpp"
 #include "capture/layer/process.hpp"
 #include "capture/layer/queue_intercepts.hpp"
@@ -22,9 +24,22 @@ namespace {
 
 VkResult create_shader_module(Device& device, VkDevice handle, const VkShaderModuleCreateInfo* info,
                               const VkAllocationCallbacks* allocator, VkShaderModule* module) {
-  const auto result = device.vk.CreateShaderModule(handle, info, allocator, module);
+  auto used = *info;
+  attempt("replacing a shader module", [&] {
+    if (const auto words = replacement_of(*info); !words.empty()) {
+      used.pCode = words.data();
+      used.codeSize = words.size_bytes();
+    }
+  });
+  auto result = device.vk.CreateShaderModule(handle, &used, allocator, module);
+  if (result != VK_SUCCESS && used.pCode != info->pCode) {
+    attempt("noting a refused module",
+            [] { note("shaders: the device refuses a replaced module; the application's own is used"); });
+    used = *info;
+    result = device.vk.CreateShaderModule(handle, &used, allocator, module);
+  }
   if (result == VK_SUCCESS) {
-    attempt("keeping a shader module", [&] { device.shaders->created(*module, *info); });
+    attempt("keeping a shader module", [&] { device.shaders->created(*module, used); });
   }
   return result;
 }
@@ -49,6 +64,15 @@ VkResult create_ray_tracing_pipelines(Device& device, VkDevice /*handle*/, VkDef
                                       VkPipelineCache cache, std::uint32_t count,
                                       const VkRayTracingPipelineCreateInfoKHR* infos,
                                       const VkAllocationCallbacks* allocator, VkPipeline* pipelines) {
+  std::optional<ReplacedPipelines> replaced;
+  const bool done = attempt("replacing inline shader modules", [&] { replaced.emplace(count, infos); });
+  const auto* const used = done ? replaced->infos() : infos;
+  const auto result = device.pipelines->create(deferred, cache, count, used, allocator, pipelines);
+  if (result >= 0 || used == infos) {
+    return result;
+  }
+  attempt("noting a refused pipeline",
+          [] { note("shaders: the device refuses a pipeline with replaced modules; the application's own is used"); });
   return device.pipelines->create(deferred, cache, count, infos, allocator, pipelines);
 }
 

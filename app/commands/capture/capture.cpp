@@ -10,18 +10,22 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/commands/capture/capture_end.hpp"
 #include "app/commands/capture/capture_report.hpp"
 #include "app/commands/capture/capture_timing.hpp"
 #include "app/commands/capture/insert_ser.hpp"
+#include "app/commands/capture/shader_folder.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/child.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/output_file.hpp"
@@ -47,6 +51,7 @@ struct CaptureArguments {
   OutputOption output;
   FormatOption format;
   bool keep_spool = false;
+  std::optional<std::vector<layer::ListedModule>> modules;  ///< of the folder that --shaders names
 };
 
 std::string flag_of(const layer::Option& option) {
@@ -366,10 +371,29 @@ void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, con
   }
 }
 
+/// How many of the application's modules were replaced, and which modules of the folder it never made.
+void report_replaced(const CaptureArguments& options, Timings& timings) {
+  if (!options.modules) {
+    return;
+  }
+  std::vector<std::string> left;
+  for (const layer::ListedModule& module : *options.modules) {
+    if (std::find(timings.replaced.begin(), timings.replaced.end(), module.module) == timings.replaced.end()) {
+      left.push_back(module.module);
+    }
+  }
+  console::log(fmt::format("  shaders: {} of {} in {} replaced the application's own{}{}",
+                           options.modules->size() - left.size(), counted(options.modules->size(), "module"),
+                           options.settings.at("shaders"),
+                           left.empty() ? "" : "; never asked for: ", fmt::join(left, ", ")));
+  timings.not_asked_for = std::move(left);
+}
+
 /// The spools of a run without events.
 int report_times(const std::vector<fs::path>& files, const fs::path& spool, const CaptureArguments& options,
                  output::Format format, const CaptureFacts& given) {
-  const Timings timings = read_timings(files);
+  Timings timings = read_timings(files);
+  report_replaced(options, timings);
   for (const std::string& fault : timings.faults) {
     console::tell("{}", fault);
   }
@@ -464,6 +488,10 @@ int act(const CaptureArguments& given) {
   check_outputs(options, settings.record);
   check_inputs(options);
   make_absolute(options.settings["trigger_file"]);
+  if (!settings.shaders.empty()) {
+    options.modules = check_shader_folder(settings.shaders);
+    make_absolute(options.settings["shaders"]);
+  }
   if (settings.record) {
     require_writable(options.output.path, options.output.force);
   }

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "capture/ingest/report.hpp"
+#include "capture/layer/options/module_list.hpp"
 #include "capture/spool/payload.hpp"
 #include "capture/spool/reader.hpp"
 
@@ -44,6 +45,13 @@ void add(const spool::Block& block, std::uint64_t process, Timings& result, bool
       result.faults.emplace_back("a launch of the spool cannot be understood");
     }
   } else if (spool::Note note; block.type == spool::BlockType::Note && spool::decode(block.payload, note)) {
+    if (note.text.starts_with(layer::kReplacedNote)) {
+      const std::string module = line_of(note.text.substr(layer::kReplacedNote.size()));
+      if (std::find(result.replaced.begin(), result.replaced.end(), module) == result.replaced.end()) {
+        result.replaced.push_back(module);
+      }
+      return;
+    }
     result.notes.push_back(line_of(note.text));
   }
 }
@@ -103,8 +111,11 @@ void print_timings(const Timings& timings, output::Format format) {
     console::print(output::render(table, format));
     return;
   }
-  const nlohmann::ordered_json document = {
+  nlohmann::ordered_json document = {
       {"schema", "rayreplay.timing/1"}, {"notes", timings.notes}, {"launches", output::to_json(table)}};
+  if (timings.not_asked_for) {
+    document["shaders"] = {{"replaced", timings.replaced}, {"not_asked_for", *timings.not_asked_for}};
+  }
   console::print(json_text(document, 2) + "\n");
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Timings {
   CaptureFacts facts;  ///< from the spools alone
   std::vector<LaunchTiming> launches;
   std::vector<std::string> notes, faults;
+  std::vector<std::string> replaced;                      ///< modules of --shaders that ran, by hash, each once
+  std::optional<std::vector<std::string>> not_asked_for;  ///< those that did not; none without --shaders
 };
 
 [[nodiscard]] Timings read_timings(const std::vector<std::filesystem::path>& spools);

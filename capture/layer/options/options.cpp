@@ -129,6 +129,8 @@ const std::vector<Option>& option_table() {
        "file of u32, one per thread: thread i of a launch runs as thread swizzle[i]; needs swizzle_size"},
       {"swizzle_size", "RAYREPLAY_CAPTURE_SWIZZLE_SIZE", OptionType::Text, "",
        "WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH of the launches that the swizzle is for"},
+      {"shaders", "RAYREPLAY_CAPTURE_SHADERS", Path, "",
+       "folder of 'rayreplay optimise': its modules run in place of the application's"},
       {"geometry", "RAYREPLAY_CAPTURE_GEOMETRY", Switch, "on",
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
@@ -326,6 +328,9 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
     options.swizzle_depth = (*size)[2];
     return true;
   }
+  if (name == "shaders") {
+    return path(options.shaders);
+  }
   if (name == "geometry") {
     return store(options.geometry, parse_switch(value));
   }
@@ -414,6 +419,7 @@ std::string to_text(const Options& options) {
   line("observe_all", options.observe_all ? "on" : "off");
   line("swizzle", options.swizzle);
   line("swizzle_size", size);
+  line("shaders", options.shaders);
   line("geometry", options.geometry ? "on" : "off");
   line("record", options.record ? "on" : "off");
   line("profile", profile_text(options));

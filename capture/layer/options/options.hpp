@@ -56,6 +56,7 @@ struct Options {
   bool observe_all = false;
   std::string swizzle;
   std::uint32_t swizzle_width = 0, swizzle_height = 0, swizzle_depth = 0;
+  std::string shaders;  ///< folder of modules that replace the application's; "": none
   bool geometry = true;
   bool record = true;
   bool profile_blocks = false, profile_branches = false, profile_loads = false, profile_paths = false;

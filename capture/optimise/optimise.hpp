@@ -1,0 +1,54 @@
+// Rewrites a module by its executions: what never ran leaves the way, what runs most comes first.
+//
+// Contract: `optimise` takes any words and the executions of its blocks. The result computes what the module computes,
+// bit for bit: for all inputs in the exact form, and for inputs that take the profile's paths with `assume_profile`,
+// which removes blocks that never ran. Entry points with their interfaces, specialisation constants and bindings stay.
+// The module that comes out is valid by SPIRV-Tools: where all steps together are not, each is validated by itself, and
+// undone where its result is not valid. A module that the validator refuses, or in which nothing was changed, has no
+// words, and `why` says so. Deterministic. O(steps · words).
+//
+// Instructions and issue slots are those of spirv/instruction_class.hpp, without unconditional branches. A switch
+// counts as a balanced tree of its values: a comparison and a branch, two slots, on each level.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "capture/spirv/words.hpp"
+
+namespace rayreplay::optimise {
+
+/// Executions of one block.
+struct BlockExecutions {
+  std::uint32_t function = 0, block = 0;  ///< places in the module and in the function
+  std::uint64_t lanes = 0;
+};
+
+struct Wishes {
+  bool assume_profile = false;
+  bool validate_each = false;  ///< every step by itself, also where all together are valid: slow
+};
+
+struct Step {
+  std::string kind;  ///< "prune", "peel", "outline", "simplify"
+  std::uint32_t function = 0;
+  std::uint32_t label = 0;  ///< of the block that branches; 0: the whole module
+  bool done = false;
+  std::string text;  ///< what was done, or why not
+};
+
+struct Optimised {
+  std::vector<spirv::Word> words;  ///< empty: nothing to replace
+  std::string why;                 ///< of no words
+  std::vector<Step> steps;
+  std::uint64_t instructions_before = 0, instructions_after = 0;  ///< in the code, that issue something
+  double slots_before = 0, slots_after = 0;                       ///< executed in the profile, by lanes
+};
+
+[[nodiscard]] Optimised optimise(std::span<const spirv::Word> words, std::span<const BlockExecutions> executions,
+                                 const Wishes& wishes);
+
+}  // namespace rayreplay::optimise

@@ -1,0 +1,248 @@
+// rayreplay optimise and capture --shaders as a user runs them, on lavapipe.
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "capture/layer/options/module_list.hpp"
+#include "tests/app/run_command.hpp"
+
+namespace rayreplay {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test::Outcome;
+using test::read_bytes;
+using test::run_command;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+const Words kSpheres = {RAYREPLAY_ONE_WEEKEND, "--size", "48x32", "--spp", "2", "--depth", "4"};
+const Words kSwitch = {RAYREPLAY_SWITCH_DISPATCH, "--size", "32x16"};
+
+Words joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// Traces of both programs, made once.
+class Optimise : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    shared_ = std::make_unique<test::Scratch>();
+    for (const auto& [name, program] : {std::pair{"spheres", kSpheres}, {"switch", kSwitch}}) {
+      const Words options = {"capture", "--profile", "blocks", "-o", *shared_ / (std::string(name) + ".rrt"), "--"};
+      const Outcome outcome =
+          run_command(joined(joined(options, program), {"--image", *shared_ / (std::string(name) + ".png")}));
+      ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    }
+  }
+  static void TearDownTestSuite() {
+    shared_.reset();
+  }
+  [[nodiscard]] static std::string shared(const std::string& name) {
+    return *shared_ / name;
+  }
+  /// Folder of modules of a trace, and its manifest.
+  [[nodiscard]] std::string optimised(const std::string& trace, const Words& more = {}) const {
+    const std::string folder = scratch_ / "modules";
+    const Outcome outcome = run_command(joined({"optimise", shared(trace), "-o", folder, "--force"}, more));
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return folder;
+  }
+  [[nodiscard]] static json manifest(const std::string& folder) {
+    return json::parse(read_bytes(folder + "/manifest.json"));
+  }
+  /// A timed run with the folder's modules: its JSON, the picture in `picture`.
+  [[nodiscard]] json timed(const std::string& folder, const Words& program) const {
+    const Words options = {"capture", "--record", "off", "--shaders", folder, "--format", "json", "--"};
+    const Outcome outcome = run_command(joined(joined(options, program), {"--image", scratch_ / "picture.png"}));
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    errors_ = outcome.errors;
+    return outcome.code == 0 ? json::parse(outcome.output) : json();
+  }
+
+  const test::Scratch scratch_;
+  mutable std::string errors_;
+
+ private:
+  static std::unique_ptr<test::Scratch> shared_;
+};
+std::unique_ptr<test::Scratch> Optimise::shared_;
+
+/// Modules of the folder are all run, and the picture is the same bit for bit.
+void expect_same(const json& times, const json& manifest, const std::string& a, const std::string& b) {
+  std::size_t written = 0;
+  for (const json& module : manifest["modules"]) {
+    written += module["hash"].is_null() ? 0U : 1U;
+  }
+  EXPECT_GT(written, 0U);
+  EXPECT_EQ(times["shaders"]["replaced"].size(), written);
+  EXPECT_EQ(times["shaders"]["not_asked_for"].size(), 0U);
+  EXPECT_TRUE(times["notes"].empty()) << times["notes"];
+  EXPECT_EQ(read_bytes(a), read_bytes(b));
+}
+
+TEST_F(Optimise, PicturesStayTheSameExact) {
+  for (const auto& [name, program] : {std::pair{"spheres", kSpheres}, {"switch", kSwitch}}) {
+    const std::string folder = optimised(std::string(name) + ".rrt");
+    if (manifest(folder)["modules"].size() == 0 ||
+        read_bytes(folder + "/modules.list").find(".spv") == std::string::npos) {
+      continue;  // nothing to change in the exact form
+    }
+    const json times = timed(folder, program);
+    expect_same(times, manifest(folder), shared(std::string(name) + ".png"), scratch_ / "picture.png");
+  }
+}
+
+TEST_F(Optimise, PicturesStayTheSameAssumed) {
+  for (const auto& [name, program] : {std::pair{"spheres", kSpheres}, {"switch", kSwitch}}) {
+    const std::string folder = optimised(std::string(name) + ".rrt", {"--assume-profile"});
+    const json times = timed(folder, program);
+    expect_same(times, manifest(folder), shared(std::string(name) + ".png"), scratch_ / "picture.png");
+  }
+}
+
+TEST_F(Optimise, RemovesTheUnusedCasesOfTheSwitch) {
+  const json exact = manifest(optimised("switch.rrt"));
+  const json assumed = manifest(optimised("switch.rrt", {"--assume-profile"}));
+  EXPECT_EQ(exact["schema"], "rayreplay.optimise/1");
+  EXPECT_FALSE(exact["assume_profile"].get<bool>());
+  const auto raygen = [](const json& document) {
+    json best;
+    for (const json& module : document["modules"]) {
+      if (best.is_null() || module["instructions_before"] > best["instructions_before"]) {
+        best = module;
+      }
+    }
+    return best;
+  };
+  EXPECT_GT(raygen(exact)["issue_slots_a_launch_saved"].get<double>(), 0);
+  EXPECT_GE(raygen(assumed)["instructions_removed"].get<int>(), 2 * 70);  // at least two in each of the unused cases
+  EXPECT_GT(raygen(assumed)["issue_slots_a_launch_saved"].get<double>(),
+            raygen(exact)["issue_slots_a_launch_saved"].get<double>());
+}
+
+/// In the exact form other inputs are right, too: the switch with all its instructions, by modules of one instruction.
+TEST_F(Optimise, ExactModulesHoldForOtherInputs) {
+  const std::string folder = optimised("switch.rrt");
+  const Words mixed = joined(kSwitch, {"--mixed"});
+  const Outcome alone =
+      run_command(joined(joined({"capture", "--record", "off", "--"}, mixed), {"--image", scratch_ / "alone.png"}));
+  ASSERT_EQ(alone.code, 0) << alone.errors;
+  const json times = timed(folder, mixed);
+  expect_same(times, manifest(folder), scratch_ / "alone.png", scratch_ / "picture.png");
+  EXPECT_NE(read_bytes(scratch_ / "alone.png"), read_bytes(shared("switch.png")));
+}
+
+TEST_F(Optimise, SaysWhichModulesWereNeverAskedFor) {
+  const std::string folder = optimised("switch.rrt");
+  const json times = timed(folder, kSpheres);
+  EXPECT_EQ(times["shaders"]["replaced"].size(), 0U);
+  EXPECT_GT(times["shaders"]["not_asked_for"].size(), 0U);
+  EXPECT_THAT(errors_, HasSubstr("never asked for"));
+  EXPECT_EQ(read_bytes(scratch_ / "picture.png"), read_bytes(shared("spheres.png")));
+}
+
+TEST_F(Optimise, IsDeterministic) {
+  const std::string folder = optimised("switch.rrt", {"--assume-profile"});
+  const std::string first = read_bytes(folder + "/manifest.json") + read_bytes(folder + "/modules.list");
+  EXPECT_EQ(first, [&] {
+    const std::string again = optimised("switch.rrt", {"--assume-profile"});
+    return read_bytes(again + "/manifest.json") + read_bytes(again + "/modules.list");
+  }());
+}
+
+TEST_F(Optimise, RefusesATraceWithoutCounts) {
+  const Outcome captured = run_command(joined({"capture", "-o", scratch_ / "plain.rrt", "--"}, kSwitch));
+  ASSERT_EQ(captured.code, 0) << captured.errors;
+  const Outcome outcome = run_command({"optimise", scratch_ / "plain.rrt", "-o", scratch_ / "modules"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.errors, HasSubstr("--profile blocks"));
+  EXPECT_FALSE(fs::exists(scratch_ / "modules"));
+}
+
+TEST_F(Optimise, KeepsAFolderThatIsThere) {
+  const std::string folder = optimised("switch.rrt");
+  EXPECT_EQ(run_command({"optimise", shared("switch.rrt"), "-o", folder}).code, 4);
+  std::ofstream(folder + "/notes.txt") << "mine";
+  const Outcome outcome = run_command({"optimise", shared("switch.rrt"), "-o", folder, "--force"});
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.errors, HasSubstr("notes.txt"));
+}
+
+/// Every damage of the folder is found before the program starts.
+TEST_F(Optimise, CaptureRefusesADamagedFolder) {
+  const auto expect_refused = [&](const std::string& folder, const std::string& text) {
+    const Outcome outcome = run_command(joined({"capture", "--record", "off", "--shaders", folder, "--"},
+                                               joined(kSwitch, {"--image", scratch_ / "no.png"})));
+    EXPECT_EQ(outcome.code, 3) << outcome.errors;
+    EXPECT_THAT(outcome.errors, HasSubstr(text));
+    EXPECT_FALSE(fs::exists(scratch_ / "no.png"));
+  };
+  expect_refused(scratch_ / "absent", "modules.list");
+  const auto module_file = [](const std::string& folder) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".spv") {
+        return entry.path().string();
+      }
+    }
+    return std::string();
+  };
+  const std::string changed = optimised("switch.rrt");
+  std::ofstream(module_file(changed), std::ios::app) << "more";
+  expect_refused(changed, "is not the one that was written");
+  const std::string missing = optimised("switch.rrt");
+  fs::remove(module_file(missing));
+  expect_refused(missing, ".spv");
+  const std::string listed = optimised("switch.rrt");
+  std::ofstream(listed + "/modules.list") << "rayreplay.modules/1\n../x y z\n";
+  expect_refused(listed, "line 2");
+  const std::string other = optimised("switch.rrt");
+  std::ofstream(other + "/manifest.json") << R"({"schema": "rayreplay.optimise/9", "modules": []})";
+  expect_refused(other, "rayreplay.optimise/9");
+}
+
+/// The layer by itself: a damaged file gives one message, and the application's own module runs.
+TEST_F(Optimise, TheLayerKeepsTheApplicationsModuleWhereAFileIsDamaged) {
+  const std::string folder = optimised("switch.rrt", {"--assume-profile"});
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".spv") {
+      std::ofstream(entry.path(), std::ios::app) << "more";
+    }
+  }
+  ::setenv("RAYREPLAY_CAPTURE_SHADERS", folder.c_str(), 1);
+  const Outcome outcome = run_command(joined({"capture", "--record", "off", "--format", "json", "--"},
+                                             joined(kSwitch, {"--image", scratch_ / "picture.png"})));
+  ::unsetenv("RAYREPLAY_CAPTURE_SHADERS");
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(json::parse(outcome.output)["notes"].dump(), HasSubstr("does not have the hash"));
+  EXPECT_EQ(read_bytes(scratch_ / "picture.png"), read_bytes(shared("switch.png")));
+}
+
+TEST(ModuleList, ReadsWhatItWrites) {
+  const std::string hash(32, 'a'), other(32, '0');
+  std::string why;
+  const auto text = layer::module_list_text(std::vector<layer::ListedModule>{{hash, other, "a.spv"}});
+  const auto list = layer::parse_module_list(text, why);
+  ASSERT_TRUE(list) << why;
+  EXPECT_EQ(list->at(0).file, "a.spv");
+  EXPECT_EQ(list->at(0).hash, other);
+  for (const std::string& bad :
+       {std::string(), std::string("rayreplay.modules/2\n"), text + "x\n", text + hash + " " + other + " a/b\n",
+        text + hash + " " + other + " b.spv\n", text + "A" + hash.substr(1) + " " + other + " b.spv\n",
+        text + other + " " + hash + " ..\n"}) {
+    EXPECT_FALSE(layer::parse_module_list(bad, why)) << bad;
+    EXPECT_NE(why, "");
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay
