@@ -1,5 +1,6 @@
 // rayreplay optimise and capture --shaders as a user runs them, on lavapipe.
-#include <cstring>
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "capture/layer/options/module_list.hpp"
+#include "capture/trace/reader.hpp"
 #include "tests/app/run_command.hpp"
 
 namespace rayreplay {
@@ -226,6 +228,45 @@ TEST_F(Optimise, TheLayerKeepsTheApplicationsModuleWhereAFileIsDamaged) {
   EXPECT_THAT(json::parse(outcome.output)["notes"].dump(), HasSubstr("does not have the hash"));
   EXPECT_EQ(read_bytes(scratch_ / "picture.png"), read_bytes(shared("switch.png")));
 }
+
+/// Modules in every form that applications give them, replaced by ones that differ in the number of their generator.
+class Forms : public testing::TestWithParam<std::string> {};
+
+TEST_P(Forms, AreReplaced) {
+  const test::Scratch scratch;
+  const Words program = {RAYREPLAY_SCENARIOS, GetParam()};
+  const Outcome captured = run_command(joined({"capture", "-o", scratch / "t.rrt", "--"}, program));
+  ASSERT_EQ(captured.code, 0) << captured.errors;
+  const std::string folder = scratch / "modules";
+  fs::create_directory(folder);
+  std::vector<layer::ListedModule> list;
+  json modules = json::array();
+  for (const auto& shader : trace::load(scratch / "t.rrt").shaders) {
+    auto words = shader.spirv;
+    ASSERT_GT(words.size(), 5U);
+    words[2] ^= 1U;
+    const std::string module = layer::module_hash(shader.spirv);
+    const layer::ListedModule listed{module, layer::module_hash(words), module + ".spv"};
+    if (std::any_of(list.begin(), list.end(), [&](const auto& known) { return known.module == module; })) {
+      continue;
+    }
+    test::write_bytes(folder + "/" + listed.file,
+                      {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t)});
+    modules.push_back({{"module", module}, {"hash", listed.hash}});
+    list.push_back(listed);
+  }
+  test::write_bytes(folder + "/" + layer::kModuleList, layer::module_list_text(list));
+  test::write_bytes(folder + "/manifest.json", json{{"schema", "rayreplay.optimise/1"}, {"modules", modules}}.dump());
+  const Outcome outcome =
+      run_command(joined({"capture", "--record", "off", "--shaders", folder, "--format", "json", "--"}, program));
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const json times = json::parse(outcome.output.substr(outcome.output.find("{\n")));
+  EXPECT_EQ(times["shaders"]["replaced"].size(), list.size()) << outcome.errors;
+  EXPECT_TRUE(times["notes"].empty()) << times["notes"];
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, Forms, testing::Values("modules", "inline", "library", "deferred"),
+                         [](const auto& scenario) { return scenario.param; });
 
 TEST(ModuleList, ReadsWhatItWrites) {
   const std::string hash(32, 'a'), other(32, '0');
