@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/command.hpp"
 #include "app/commands/options/device_option.hpp"
