@@ -1,4 +1,4 @@
-// Rewrites a module by its executions: what never ran leaves the way, what runs most comes first.
+// Rewrites a module by its executions: moves code that never ran aside, and tests the hottest case first.
 //
 // Contract: `optimise` takes any words and the executions of its blocks. The result computes what the module computes,
 // bit for bit: for all inputs in the exact form, and for inputs that take the profile's paths with `assume_profile`,

@@ -2,8 +2,8 @@
 //
 // Contract: `fault_of` is the validator's first message for the Vulkan environment of the module's version; empty: the
 // module is valid. `simplify` removes functions that nothing calls, branches on constants, code whose results nobody
-// uses, and joins blocks; no pass computes with floating-point numbers, since those of a folded expression may differ
-// in the last bit. Empty if a pass fails. Both take any words.
+// uses, and joins blocks; no pass folds floating-point expressions, whose results may differ in the last bit. Empty if
+// a pass fails. Both take any words.
 #pragma once
 
 #include <optional>

@@ -2,9 +2,8 @@
 //
 // Contract: a step gets a whole module, the function's number, the label of the block whose end it changes, and the
 // counts. It returns whether it changed the module, and says in `said` what it did, or why it did nothing. A changed
-// module may break SPIR-V's rules of structured control flow: the caller validates it and keeps the old one where it
-// does (optimise.cpp, where all steps are also tried without that). Counts of new blocks are added. Linear in the
-// module.
+// module may break SPIR-V's rules of structured control flow. The caller validates it, and goes back if it does. Counts
+// of new blocks are added. Linear in the module.
 #pragma once
 
 #include <string>
@@ -22,7 +21,7 @@ struct Place {
 inline constexpr std::uint64_t kLeastOutlined = 8;
 /// More values are not passed to an outlined region.
 inline constexpr std::size_t kMostParameters = 16;
-/// A peeled case may have so many selector values, as each takes a comparison.
+/// Most selector values of a peeled case: each takes a comparison.
 inline constexpr std::size_t kMostPeeledValues = 4;
 
 /// A branch to blocks that never ran becomes a branch to the others. Holds for the profile's

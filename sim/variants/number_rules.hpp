@@ -3,9 +3,9 @@
 // Contract: an amount is a number with an order: more SMs, longer latencies. Numbers that choose something (a launch, a
 // warp size, lines, sectors, ways) are not amounts: they must fit the values of other keys. Some keys also have values
 // that are no amounts, such as 0 for "the machine's"; these are not varied. No limit counts as the most that there can
-// be. Limits come from the key's range and from the
-// keys that it must fit (machine.sms and machine.withheld_sms, latencies in the order of their levels, registers for
-// one warp, resident warps), so that every value within them can run. `complete`: settings of a row.
+// be. Limits come from the key's range and from the keys that it must fit (machine.sms and machine.withheld_sms,
+// latencies in the order of their levels, registers for one warp, resident warps), so that every value within them can
+// run. `complete`: settings of a row.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,7 @@ inline constexpr std::string_view kTheMachines = "the machine's";
 /// "" for an amount; else what the value of the key means instead: "no limit".
 [[nodiscard]] std::string_view meaning_beside(std::string_view key, double value);
 
-/// A key that sets no limit now, as an amount: the most that there can be, which limits as little. Nothing for other
-/// keys and values.
+/// Stand-in for "no limit": a value so large that it never limits. Nothing for other keys and values.
 [[nodiscard]] std::optional<double> amount_without_limit(const Settings& complete, std::string_view key,
                                                          std::uint32_t warp_size);
 

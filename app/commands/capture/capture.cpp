@@ -371,7 +371,7 @@ void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, con
   }
 }
 
-/// How many of the application's modules were replaced, and which modules of the folder it never made.
+/// Modules of the folder whose file the layer read for the application, and the others.
 void report_replaced(const CaptureArguments& options, Timings& timings) {
   if (!options.modules) {
     return;
@@ -384,8 +384,7 @@ void report_replaced(const CaptureArguments& options, Timings& timings) {
   }
   console::log(fmt::format("  shaders: {} of {} in {} replaced the application's own{}{}",
                            options.modules->size() - left.size(), counted(options.modules->size(), "module"),
-                           options.settings.at("shaders"),
-                           left.empty() ? "" : "; never asked for: ", fmt::join(left, ", ")));
+                           options.settings.at("shaders"), left.empty() ? "" : "; not used: ", fmt::join(left, ", ")));
   timings.not_asked_for = std::move(left);
 }
 

@@ -24,8 +24,8 @@ struct Timings {
   CaptureFacts facts;  ///< from the spools alone
   std::vector<LaunchTiming> launches;
   std::vector<std::string> notes, faults;
-  std::vector<std::string> replaced;                      ///< modules of --shaders that ran, by hash, each once
-  std::optional<std::vector<std::string>> not_asked_for;  ///< those that did not; none without --shaders
+  std::vector<std::string> replaced;  ///< modules of --shaders that were asked for and could be read, by hash
+  std::optional<std::vector<std::string>> not_asked_for;  ///< the others; none without --shaders
 };
 
 [[nodiscard]] Timings read_timings(const std::vector<std::filesystem::path>& spools);

@@ -139,7 +139,7 @@ std::vector<Column> memory_columns() {
     }
   }
   for (const std::string& key : experiment::stage_metrics()) {
-    list.push_back(key == kExchangeShare ? Column{key, "exchange (warp-cycles)", Show::Percent, 1}
+    list.push_back(key == kExchangeShare ? Column{key, "exchange (of warp-cycles)", Show::Percent, 1}
                                          : Column{key, "", Show::Plain, 0, true});
   }
   for (const char* key : kSmKeys) {

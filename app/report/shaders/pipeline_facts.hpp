@@ -2,7 +2,7 @@
 //
 // Contract: facts are those of a checked trace. A shader's stack sizes are those of all groups that hold it. Its
 // registers are those of executables with its stage in the pipelines with such a group, because an executable names
-// stages, not shaders. They are known for two names of statistics alone, of which the drivers' meaning is known:
+// stages, not shaders. They are known from two statistics alone, whose meaning we know:
 // "Register Count" (NVIDIA) and "VGPRs" (AMD): registers of a thread. All other statistics are given as the
 // driver gives them.
 #pragma once

@@ -100,9 +100,9 @@ Table shaders(const ShaderReport& report) {
     const bool no_registers = std::none_of(report.driver.begin(), report.driver.end(),
                                            [](const ShaderDriverFacts& facts) { return facts.registers.has_value(); });
     add("least_stack_bytes", "stack bytes, least");
-    add("most_stack_bytes", "most");
+    add("most_stack_bytes", "stack bytes, most");
     add("least_registers", "registers, least", no_registers);
-    add("most_registers", "most", no_registers);
+    add("most_registers", "registers, most", no_registers);
   }
   for (std::size_t s = 0; s < report.shaders.size(); ++s) {
     std::vector<Cell> cells = first_cells(report, s);

@@ -1,13 +1,12 @@
 // Programs of coherence hints for inserted reorder calls: a formula in postfix form.
 //
 // Contract: text "BITS: TERM TERM …", with blanks between the terms. A term is a number, a field that is known where a
-// ray was just traced (kHintFields), or an operation, which takes its operands from the terms before it; "4: material
-// 16
-// %" is material % 16. `rayreplay capture --insert-ser` makes this text of a formula (docs/hints.md), whose operations
-// and fields have the same names here, but for neg (the sign in front of a value) and hash2 (each further value of
-// hash). BITS: 1 to 32. A program that is given here leaves one value, has at most kMaxHintTerms terms, and never holds
-// more than kMaxHintValues values. `parse_hint_program` returns nothing, and says why, for any other text; it throws
-// only where memory ends. Linear in the text. C++ standard library only: the capture layer runs inside applications.
+// ray was just traced (kHintFields), or an operation, which takes its operands from the terms before it:
+// "4: material 16 %" is material % 16. docs/insert-ser.md has the form. Operations and fields have the names of
+// docs/hints.md, but for neg (the sign in front of a value) and hash2 (each further value of hash). BITS: 1 to 32. A
+// program that is given here leaves one value, has at most kMaxHintTerms terms, and never holds more than
+// kMaxHintValues values. `parse_hint_program` returns nothing, and says why, for any other text; it throws only where
+// memory ends. Linear in the text. C++ standard library only: the capture layer runs inside applications.
 #pragma once
 
 #include <array>

@@ -1,13 +1,13 @@
 // Shader execution reordering (SER) for shaders that have none: trace calls become trace, reorder and execute.
 //
-// Contract: `insert_reordering` returns a module in which every trace call of a ray-generation shader that can be
-// (left_alone.hpp) is OpHitObjectTraceRay, OpReorderThreadWithHitObject and OpHitObjectExecuteShader of one private hit
-// object, in the form of either extension, with the call's own operands and payload. Where the ray's flags may skip
-// closest-hit shaders, a hit is executed only if they do not. With a hint the reorder call gets the value of its
-// program (hint_code.hpp) and its bits. All other code stays. Pure function; never throws on any input; same input,
-// same bytes. `spirv` is empty where nothing was inserted; `notes` says what was left alone and why. Linear in the
-// words. C++ standard library only: it runs inside applications. Sources: SPV_NV_shader_invocation_reorder, revision 2,
-// and SPV_EXT_shader_invocation_reorder, revision 3.
+// Contract: `insert_reordering` returns a module in which OpHitObjectTraceRay, OpReorderThreadWithHitObject and
+// OpHitObjectExecuteShader of one private hit object replace every trace call of a ray-generation shader that
+// left_alone.hpp allows, in the form of either extension, with the call's own operands and payload. Where the ray's
+// flags may skip closest-hit shaders, a hit is executed only if they do not. With a hint the reorder call gets the
+// value of its program (hint_code.hpp) and its bits. All other code stays. Pure function; never throws on any input;
+// same input, same bytes. `spirv` is empty where nothing was inserted; `notes` says what was left alone and why. Linear
+// in the words. C++ standard library only: it runs inside applications. Sources: SPV_NV_shader_invocation_reorder,
+// revision 2, and SPV_EXT_shader_invocation_reorder, revision 3.
 #pragma once
 
 #include <cstdint>

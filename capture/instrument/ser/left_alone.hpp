@@ -39,7 +39,7 @@ class LeftAlone {
   std::unordered_map<Id, spv::StorageClass> variables_;  ///< global ones
 };
 
-/// "" where nothing of the module can be changed for another reason than its trace calls; else that reason.
+/// Why no trace call of the module may be taken apart, whatever the call; "": nothing forbids it.
 [[nodiscard]] std::string whole_module_left_alone(const Module& module);
 
 }  // namespace rayreplay::instrument

@@ -82,7 +82,7 @@ struct Device {
   bool gated = false;           ///< not every launch is captured: shaders look at RR_CONTROL_GATE
   bool lazy = false;            ///< what recording needs is made when a launch needs it (Variant, EventMemory)
   bool has_clock = false, has_sm = false, has_ballot = false, wide_subgroups = false;
-  /// Ray-generation shaders get reorder calls of this form, with hints_ser with the hint of the options.
+  /// Ray-generation shaders get reorder calls of this form. hints_ser: with the hint of the options.
   std::optional<instrument::HitObjectForm> inserts_ser;
   bool hints_ser = false;
   bool statistics = false;       ///< VK_KHR_pipeline_executable_properties is on, for pipeline facts

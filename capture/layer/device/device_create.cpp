@@ -170,7 +170,7 @@ bool can_be_lazy(const Device& device, const VkDeviceCreateInfo& created) {
                       [](const char* name) { return std::strcmp(name, "VK_EXT_shader_object") == 0; });
 }
 
-/// What insert_ser can do on this device; what it cannot is noted.
+/// Sets up insert_ser as far as this device has it, and notes the rest.
 void prepare_ser(Device& device, const DeviceRequest& request, const std::string& name) {
   const auto& wanted = options();
   if (!wanted.insert_ser) {

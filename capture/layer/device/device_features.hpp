@@ -22,7 +22,7 @@ struct DeviceRequest {
   bool enough = false;   ///< all that instrumented shaders need is on
   std::string lacks;     ///< if not enough: what
   bool clock = false, sm = false, ballot = false;
-  /// Where insert_ser asks for hit objects and reorder calls: the form in which they are on; none: the device has none.
+  /// Form of the reorder calls that insert_ser inserts; none: not asked for, or the device has no extension.
   std::optional<instrument::HitObjectForm> reorder;
   bool float64 = false;     ///< and doubles, where its hint needs them
   bool statistics = false;  ///< of pipelines: VK_KHR_pipeline_executable_properties

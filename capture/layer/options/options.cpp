@@ -149,9 +149,9 @@ const std::vector<Option>& option_table() {
       {"profile_memory_sample", "RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", Number, "1",
        "record the accesses of threads whose id is a multiple of this alone"},
       {"insert_ser", "RAYREPLAY_CAPTURE_INSERT_SER", OptionType::Text, "off",
-       "put shader execution reordering (SER) into ray-generation shaders that have none. none: threads are sorted by "
-       "their hits alone; BITS=FORMULA: by a coherence hint, too (the variable and the settings file take its program, "
-       "BITS: TERM TERM …); off"},
+       "insert shader execution reordering (SER) into ray-generation shaders without it. none: sort threads by their "
+       "hits; BITS=FORMULA: by a coherence hint, too (the variable and the settings file take its program, BITS: TERM "
+       "TERM …); off: leave the shaders alone"},
       {"pipeline_facts", "RAYREPLAY_CAPTURE_PIPELINE_FACTS", Switch, "off",
        "on: record what the driver says of the application's pipelines: stack sizes of shaders, statistics of "
        "executables; each pipeline is made once more without instrumentation"},

@@ -2,7 +2,7 @@
 //
 // Contract: instrumented shaders have more registers and stack than the application's, so the facts come from a
 // pipeline without instrumentation: the application's own, or a plain twin. Nothing here changes what the application
-// sees; what fails is noted. A twin lives as long as its object, and never beyond its device.
+// sees; failures are noted. A twin lives as long as its object, and never beyond its device.
 #pragma once
 
 #include <cstdint>

@@ -216,7 +216,7 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
   }
   auto wanted = instrument_options(any_hits);
   wanted.first_shader_id = *first;
-  // What is counted and recorded has its place in the module with reorder calls, so that is the one the spool gets.
+  // Counters and records refer to the module with reorder calls, so the spool gets that one.
   const auto inserted = reordered(words);
   const std::span<const std::uint32_t> given =
       inserted.inserted == 0 ? words : std::span<const std::uint32_t>(inserted.spirv);

@@ -2,7 +2,7 @@
 //
 // Contract: modules with ray-tracing entry points are kept from creation to destruction. twin() rewrites a module once
 // per content (assigning shader ids and spooling its Shader blocks) and returns the same result for the same words.
-// With insert_ser a module first gets reorder calls; what is spooled is then the module with them. Thread-safe; several
+// With insert_ser a module first gets reorder calls, and is spooled with them. Thread-safe; several
 // modules are rewritten in parallel. twin() is linear in the words the first time, a hash afterwards.
 #pragma once
 

@@ -61,8 +61,7 @@ std::uint64_t load_sectors(const RecordedStream& stream) {
   return sectors;
 }
 
-/// As counters of GPUs have it: a load asks for each of its sectors, and fills those that the L1 lacks. Not for sectors
-/// of another size than those of the accesses, and not for probabilistic models.
+/// By sector, as GPUs count. Only where the L1 has the accesses' sectors and an exact model: else fills say less.
 void add_sector_hits(MetricSet& metrics, const HierarchyCounts& counts, const Hierarchy& hierarchy,
                      const RecordedStream& stream, std::uint64_t of_loads) {
   if (hierarchy.l1.bytes == 0 || hierarchy.l1.sector() != stream.coalescing.sector_bytes ||

@@ -235,7 +235,7 @@ void check_stream(const Experiment& experiment) {
   require_regrouping(settings, experiment.facts->memory);
   if (experiment.facts->warps) {
     if (!has_memory_time(settings)) {
-      throw Error(ErrorKind::Usage, {"this workload is warps whose time is modelled", experiment.facts->name,
+      throw Error(ErrorKind::Usage, {"this workload needs memory time", experiment.facts->name,
                                      std::string(kTimeKey) + " = '" + settings.text(kTimeKey) + "'", "memory",
                                      std::string("add --set ") + kTimeKey + "=memory"});
     }

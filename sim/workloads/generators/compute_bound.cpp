@@ -77,7 +77,7 @@ const Workloads::Registrar kRegistrar(
              "with many the rate at which the partition issues.",
      .source = "Little, A proof for the queuing formula L = lambda W, Operations Research 9, 1961; rayreplay",
      .parameters = {declare::whole("instructions", 64, "instructions", "Shader instructions of a warp.", 1, 1 << 20),
-                    declare::whole("latency", 0, "cycles", "That these instructions take at least.", 0, 1 << 20),
+                    declare::whole("latency", 0, "cycles", "Least cycles that these instructions take.", 0, 1 << 20),
                     of_partition_parameter(4), rounds_parameter(8)}},
     [](const Parameters& parameters) { return std::make_unique<ComputeBound>(parameters); });
 

@@ -3,8 +3,8 @@
 // Contract: one warp loads n lines from DRAM in clauses of c loads, which do not wait for each other. At most M =
 // outstanding_misses are in flight. A clause takes T(c) = L + ⌊⌊(c − 1) / M⌋ max(L, M u) + ((c − 1) mod M) u⌋, u the
 // larger of a cycle and the service of a line; the next one begins then: n / c · T(c). Where c is at most M, c − 1 + L.
-// The load unit waits for MSHRs in the cycles before the issue of a clause's last load in which it issues none. Source:
-// Kroft, Lockup-free instruction fetch/prefetch cache organization, ISCA 1981; rayreplay. O(n).
+// Until a clause's last load issues, each cycle without an issue is a wait for MSHRs. Source: Kroft, Lockup-free
+// instruction fetch/prefetch cache organization, ISCA 1981; rayreplay. O(n).
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -57,7 +57,7 @@ class MshrBound final : public WarpsWorkload {
     return {{"time_cycles", cycles, rounding, "clauses (L + (c - 1) / M max(L, M u)), and the rest of the last round",
              settings},
             {"time_mshrs_busy", waits / cycles / machine.sms, 1e-9 + 2 * rounding / cycles / machine.sms,
-             "cycles to the issue of a clause's last load, less those of issue", settings}};
+             "cycles until a clause's last load issues, less one for each load before it", settings}};
   }
 
   std::uint32_t clauses_;

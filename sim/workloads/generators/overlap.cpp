@@ -72,7 +72,8 @@ const Workloads::Registrar kRegistrar(
      .name = "overlap",
      .summary = "Shader instructions, then a load: the bottleneck of two that overlap",
      .text = "Every warp runs instructions, then loads a line of its own. While one warp waits for memory others "
-             "compute, so the time is that of the slower of issue slots and memory, and a warp's own.",
+             "compute, so the slower of issue slots and memory sets the time; only the first instructions and the last "
+             "load are not hidden.",
      .source = "Johnson, Optimal two- and three-stage production schedules with setup times included, 1954; rayreplay",
      .parameters = {declare::whole("instructions", 16, "instructions", "Shader instructions of a warp.", 1, 1 << 20),
                     of_partition_parameter(4)}},

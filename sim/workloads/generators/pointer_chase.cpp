@@ -109,7 +109,7 @@ const Workloads::Registrar kRegistrar(
      .text = "One warp of one SM loads n lines one after the other, so its time is n latencies of the level that "
              "serves them. Tests after each load make it the traversal of one warp.",
      .source = "Saavedra and Smith, Measuring cache and TLB performance, IEEE Transactions on Computers 44, 1995",
-     .parameters = {declare::choice("level", "dram", {"l1", "l2", "dram"}, "Who serves the loads."),
+     .parameters = {declare::choice("level", "dram", {"l1", "l2", "dram"}, "Level that serves the loads."),
                     declare::whole("loads", 256, "loads", "Loads of the warp.", 1, 1 << 16),
                     declare::whole("visits", 0, "visits",
                                    "Nodes that the warp's lanes test after each load, one box each; 0: none.", 0,
