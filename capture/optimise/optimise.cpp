@@ -125,7 +125,7 @@ class Work {
         }
         if (!dead.empty() && wishes.assume_profile) {
           prune_at(place);
-        } else {
+        } else if (wishes.outline) {
           outline_at(place, dead);
         }
         if (block.ending == spirv::Ending::Switch) {

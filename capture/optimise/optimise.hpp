@@ -29,6 +29,7 @@ struct BlockExecutions {
 
 struct Wishes {
   bool assume_profile = false;
+  bool outline = false;        ///< code that never ran becomes functions; not with assume_profile
   bool validate_each = false;  ///< every step by itself, also where all together are valid: slow
 };
 

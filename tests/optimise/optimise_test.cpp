@@ -89,7 +89,8 @@ std::map<std::string, int> compare(bool assume_profile, bool others) {
     for (const Input& input : inputs) {
       outputs(before, program, input, counts);
     }
-    const Optimised result = optimise::optimise(words, executions(before, counts), {assume_profile, false});
+    const Optimised result = optimise::optimise(words, executions(before, counts),
+                                                {.assume_profile = assume_profile, .outline = !assume_profile});
     if (result.words.empty()) {
       EXPECT_NE(result.why, "");
       continue;
@@ -137,7 +138,7 @@ TEST(AssumeProfile, OtherInputsMayDiffer) {
     const spirv::Module before = parsed(words);
     std::map<Id, std::uint64_t> counts, ignored;
     outputs(before, program, {1, 1, 1}, counts);
-    const Optimised result = optimise::optimise(words, executions(before, counts), {true, false});
+    const Optimised result = optimise::optimise(words, executions(before, counts), {.assume_profile = true});
     const spirv::Module after = parsed(result.words.empty() ? words : result.words);
     const Input other = {6, 3, 1234567};
     differ += outputs(before, program, other, ignored) != outputs(after, program, other, ignored) ? 1 : 0;
@@ -168,8 +169,8 @@ TEST(Corpus, RewrittenModulesAreValid) {
           }
         }
       }
-      const Optimised result = optimise::optimise(module.words, executions(before, counts), {assume, false});
-      const Optimised slow = optimise::optimise(module.words, executions(before, counts), {assume, true});
+      const Optimised result = optimise::optimise(module.words, executions(before, counts), {assume, !assume, false});
+      const Optimised slow = optimise::optimise(module.words, executions(before, counts), {assume, !assume, true});
       EXPECT_EQ(slow.words.empty(), result.words.empty()) << module.name;
       EXPECT_TRUE(slow.words.empty() || optimise::fault_of(slow.words).empty()) << module.name;
       if (result.words.empty()) {
@@ -217,7 +218,8 @@ TEST(Refused, AnyCountsGiveAValidModule) {
       }
     }
     for (const bool assume : {false, true}) {
-      const Optimised result = optimise::optimise(module.serialise(), executions(module, counts), {assume, false});
+      const Optimised result =
+          optimise::optimise(module.serialise(), executions(module, counts), {assume, !assume, false});
       EXPECT_TRUE(result.words.empty() || optimise::fault_of(result.words).empty()) << "program " << seed;
     }
   }

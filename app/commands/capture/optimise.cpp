@@ -25,6 +25,7 @@ struct OptimiseArguments {
   std::string folder;
   bool force = false;
   bool assume_profile = false;
+  bool outline = false;
   FormatOption format;
 };
 
@@ -125,7 +126,8 @@ int act(const OptimiseArguments& options) {
   for (const auto& [hash, module] : modules) {
     optimise::Optimised result;
     if (module.why.empty()) {
-      result = optimise::optimise(*module.words, module.executions, {options.assume_profile, false});
+      result = optimise::optimise(*module.words, module.executions,
+                                  {.assume_profile = options.assume_profile, .outline = options.outline});
     } else {
       result.why = module.why;
     }
@@ -156,6 +158,7 @@ int act(const OptimiseArguments& options) {
                                            {"application", trace.header.application},
                                            {"launches", launches},
                                            {"assume_profile", options.assume_profile},
+                                           {"outline", options.outline},
                                            {"modules", rows}};
   write_shader_folder(options.folder, options.force, rewritten, manifest);
   if (format == output::Format::Json) {
@@ -173,9 +176,15 @@ void declare(CLI::App& command, OptimiseArguments& options) {
   add_trace_file(command, options.path)->required();
   add_plain(command, "-o,--output", options.folder, "DIR", "Folder of modules to write", "Output")->required();
   add_force(command, options.force);
+  CLI::Option* assume =
+      command
+          .add_flag("--assume-profile", options.assume_profile,
+                    "Remove blocks that never ran: right only for inputs that run as the captured ones did")
+          ->group("Changes");
   command
-      .add_flag("--assume-profile", options.assume_profile,
-                "Remove blocks that never ran: right only for inputs that run as the captured ones did")
+      .add_flag("--outline", options.outline,
+                "Also make code that never ran functions of its own: for drivers that call them cheaply")
+      ->excludes(assume)
       ->group("Changes");
   options.format.add_to(command);
 }
