@@ -92,6 +92,8 @@ int compare_in_memory(const WhatIfCommon& common, const ModelsOptions& options, 
                                   .node_orders = variants.node_orders,
                                   .break_even = !options.no_break_even,
                                   .given_parameters = variants.given};
+  // The verdict over models, its numbers and its break-even are those of memory time.
+  wanted.outputs.time = wanted.outputs.time || (wanted.outputs.model && wanted.outputs.cache);
   check_options(options, wanted.outputs, asked);
   for (const std::string& model : variants.models) {
     if (is_bound(model) && !wanted.outputs.model) {

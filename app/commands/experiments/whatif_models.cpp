@@ -191,7 +191,9 @@ void ModelsOptions::add_to(CLI::App& command) {
   add("--models", lists_, "Compare scheduler models instead of packings: specs between commas, or all; may be repeated",
       "LIST")
       ->allow_extra_args(false);
-  add("--outputs", outputs, "What to compare: model (the default), time (memory time), cache, between commas", "LIST");
+  add("--outputs", outputs,
+      "What to compare: model (the default), time (memory time), cache, between commas; model with cache adds time",
+      "LIST");
   add("--break-even", break_even,
       "Of memory time: keys, between commas, whose value at break-even is searched for; KEY=LOW..HIGH gives the range",
       "KEYS")

@@ -82,27 +82,34 @@ std::string packing_answer(const Table& packings) {
 
 namespace {
 
-/// What can avoid a class of misses, and the class in the words of an answer.
+/// A class of misses in the words of an answer, and its remedy.
 struct MissWords {
-  std::string_view key, remedy, name;
+  std::string_view key, name, remedy;
 };
-constexpr std::array<MissWords, 5> kMissWords = {{{"cold", "only fewer or more compact data", "first accesses"},
-                                                  {"stored_only", "a cache that keeps what is stored", "stored only"},
-                                                  {"new_sectors", "larger sectors or prefetching", "new sectors"},
-                                                  {"capacity", "a larger cache", "capacity"},
-                                                  {"conflict", "more ways", "conflict"}}};
+constexpr std::array<MissWords, 5> kMissWords = {
+    {{"cold", "first accesses", "only fewer or more compact data help"},
+     {"stored_only", "stored only", "a cache that keeps what is stored helps"},
+     {"new_sectors", "new sectors", "larger sectors or prefetching help"},
+     {"capacity", "capacity", "a larger cache helps"},
+     {"conflict", "conflict", "more ways help"}}};
+/// Where full associativity loses at least as many hits as it gains.
+constexpr std::string_view kNoWays = "more ways do not help: the cache hits as often as a fully associative LRU one";
 constexpr double kShownShare = 0.0005;  ///< smaller shares would read 0.0 %
 
-/// "; of the misses, a larger cache can avoid 60.0 % (capacity), more ways 40.0 % (conflict)": the largest first.
+/// "; of the misses 60.0 % are capacity (a larger cache helps), 40.0 % conflict (more ways help)": the largest first.
+/// No remedy states how much it avoids: that of one class changes the others.
 std::string miss_text(const Table& levels, const Row& row, double misses) {
   std::array<MissWords, 5> classes = kMissWords;
+  if (number(levels, row, "beyond") >= number(levels, row, "conflict")) {
+    classes.back().remedy = kNoWays;
+  }
   std::ranges::stable_sort(classes, std::greater(), [&](const MissWords& one) { return number(levels, row, one.key); });
   std::string text;
   for (const MissWords& one : classes) {
     const double share = number(levels, row, one.key) / misses;
     if (share >= kShownShare) {
-      text += fmt::format("{}{}{} {} ({})", text.empty() ? "; of the misses, " : ", ", one.remedy,
-                          text.empty() ? " can avoid" : "", percent(share), one.name);
+      text += fmt::format("{}{}{} {} ({})", text.empty() ? "; of the misses " : ", ", percent(share),
+                          text.empty() ? " are" : "", one.name, one.remedy);
     }
   }
   return text;

@@ -66,6 +66,20 @@ class WhatifMemoryTest : public SmallTrace {
   }
 };
 
+/// The verdict needs memory time.
+TEST_F(WhatifMemoryTest, ModelWithCacheAddsTime) {
+  const std::vector<std::string> rest = {"--models", "plain,ser", "--no-break-even", "--outputs"};
+  const auto with = [&](const char* outputs) {
+    std::vector<std::string> words = rest;
+    words.emplace_back(outputs);
+    return answer_of(words);
+  };
+  const json implied = with("cache,model");
+  EXPECT_EQ(implied["rows"], with("cache,model,time")["rows"]);
+  EXPECT_FALSE(implied["rows"][0]["cycles"].is_null());
+  EXPECT_FALSE(implied["numbers"].empty());
+}
+
 TEST_F(WhatifMemoryTest, NumbersAreThoseOfRun) {
   const json answer =
       answer_of({"--models", "plain,ser,wavefront", "--outputs", "cache,model,time", "--no-break-even"});

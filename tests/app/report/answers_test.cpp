@@ -56,18 +56,23 @@ TEST(Answers, AreMissingWithoutEvents) {
 
 TEST(Answers, SplitTheMissesOfEachLevel) {
   Table levels;
-  levels.columns = {{"level", ""}, {"kind", ""},        {"accesses", ""},    {"hit_rate", ""}, {"misses", ""},
-                    {"cold", ""},  {"stored_only", ""}, {"new_sectors", ""}, {"capacity", ""}, {"conflict", ""}};
+  levels.columns = {{"level", ""},    {"kind", ""},     {"accesses", ""},    {"hit_rate", ""},
+                    {"misses", ""},   {"cold", ""},     {"stored_only", ""}, {"new_sectors", ""},
+                    {"capacity", ""}, {"conflict", ""}, {"beyond", ""}};
   const std::uint64_t accesses = 1000, misses = 200;
   levels.rows = {
-      {std::string("L1"), std::string("node"), accesses, 0.9, misses / 2, 10.0, 0.0, 0.0, 80.0, 10.0},
-      {std::string("L1"), std::string("all"), accesses, 0.8, misses, 20.0, 18.0, 12.0, 150.0, 0.0},
-      {std::string("L2"), std::string("all"), misses, 0.5, misses / 2, Cell(), Cell(), Cell(), Cell(), Cell()}};
+      {std::string("L1"), std::string("node"), accesses, 0.9, misses / 2, 10.0, 0.0, 0.0, 80.0, 10.0, 4.0},
+      {std::string("L1"), std::string("all"), accesses, 0.8, misses, 20.0, 18.0, 12.0, 144.0, 6.0, 6.0},
+      {std::string("L1"), std::string("all"), accesses, 0.8, misses, 0.0, 0.0, 0.0, 100.0, 100.0, 99.0},
+      {std::string("L2"), std::string("all"), misses, 0.5, misses / 2, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()}};
   EXPECT_EQ(
       cache_answer(levels),
-      "answer   L1: 80.0 % of the accesses hit; of the misses, a larger cache can avoid 75.0 % (capacity), only "
-      "fewer or more compact data 10.0 % (first accesses), a cache that keeps what is stored 9.0 % (stored only), "
-      "larger sectors or prefetching 6.0 % (new sectors)\n"
+      "answer   L1: 80.0 % of the accesses hit; of the misses 72.0 % are capacity (a larger cache helps), 10.0 % first "
+      "accesses (only fewer or more compact data help), 9.0 % stored only (a cache that keeps what is stored helps), "
+      "6.0 % new sectors (larger sectors or prefetching help), 3.0 % conflict (more ways do not help: the cache hits "
+      "as often as a fully associative LRU one)\n"
+      "answer   L1: 80.0 % of the accesses hit; of the misses 50.0 % are capacity (a larger cache helps), 50.0 % "
+      "conflict (more ways help)\n"
       "answer   L2: 50.0 % of the accesses hit\n");
 }
 
