@@ -135,10 +135,6 @@ std::vector<machine::Machine> odd_machines() {
     one.rt_test_latency_cycles = 0;
   });
   vary("one partition", [](Machine& one) { one.issue_partitions = 1; });
-  vary("rounds that begin between cycles", [](Machine& one) {
-    one.rt_steps_per_cycle = 9.1;
-    one.rt_test_latency_cycles = 33;
-  });
   vary("three partitions, odd rates", [](Machine& one) {
     one.issue_partitions = 3;
     one.issue_per_cycle = 0.7;

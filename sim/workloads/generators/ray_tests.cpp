@@ -61,9 +61,9 @@ class RayTests final : public WarpsWorkload {
     const double cycles = machine.software_traversal
                               ? std::max(std::ceil(last + service), std::floor(last) + machine.test_latency)
                               : std::max(std::ceil(last + service), 1.0) + machine.test_latency;
+    const bool close = together > 1 && std::abs(alone - together * service) < 2;
     const bool fraction = service != std::floor(service);
-    // Each round begins at a whole cycle.
-    const double rounding = rounds_ == 1 || !fraction ? 0 : rounds_;
+    const double rounding = rounds_ == 1 || !fraction ? 0 : close ? rounds_ : 1;
     const double busy = together * rounds_ * service / cycles;
     return {{"time_cycles", cycles, rounding, "(n - 1) s + (rounds - 1) max(P, n s) + P, P the tests of a warp alone",
              settings},
