@@ -41,4 +41,13 @@ class CacheCommand : public SmallTrace {
   }
 };
 
+/// Misses of a row, as the sum of their five classes.
+inline double sum_of_classes(const nlohmann::json& row) {
+  double sum = 0;
+  for (const char* key : {"cold", "stored_only", "new_sectors", "capacity", "conflict"}) {
+    sum += row[key].get<double>();
+  }
+  return sum;
+}
+
 }  // namespace rayreplay::test
