@@ -1,4 +1,4 @@
-// What the driver says of the pipelines of captured launches, for a trace. Internal to this room.
+// The driver's facts of the pipelines of captured launches, for a trace. Internal to this room.
 #pragma once
 
 #include <cstdint>

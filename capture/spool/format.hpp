@@ -305,7 +305,7 @@ struct Executable {
   std::vector<Statistic> statistics;
 };
 
-/// What the driver says of a pipeline with the application's own shaders. Its number is that of the Pipeline.
+/// The driver's facts of a pipeline with the application's own shaders. Its number is that of the Pipeline.
 struct PipelineFacts {
   std::uint32_t device = 0, pipeline = 0;
   std::uint32_t recursion_depth = 0;

@@ -357,7 +357,7 @@ struct Executable {
   std::vector<Statistic> statistics;
 };
 
-/// What the driver says of a pipeline with the application's own shaders, without instrumentation.
+/// The driver's facts of a pipeline with the application's own shaders, without instrumentation.
 struct PipelineFacts {
   std::uint32_t pipeline = 0;  ///< number in the captured process
   std::uint32_t recursion_depth = 0;

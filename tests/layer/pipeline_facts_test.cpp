@@ -1,4 +1,4 @@
-// What the driver says of pipelines: stack sizes of real programs on a real driver, held against what the program is
+// The driver's facts of pipelines: stack sizes of real programs on a real driver, held against what the program is
 // told without the layer; statistics from a test layer below, as the software driver has none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

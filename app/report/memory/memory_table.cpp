@@ -383,7 +383,7 @@ std::vector<std::string> not_varied_sentences(const MemoryResult& result) {
 
 namespace {
 
-/// What the key says now in the place of an amount; "": an amount.
+/// Meaning of the key's value where it is no amount; "": an amount.
 std::string meaning_of(const Quantity& quantity) {
   return quantity.meaning.empty() ? std::string(experiment::meaning_beside(quantity.key, quantity.value))
                                   : quantity.meaning;

@@ -1,4 +1,4 @@
-// What the driver says of a trace's pipelines, by shader and as JSON.
+// The driver's facts of a trace's pipelines, by shader and as JSON.
 //
 // Contract: facts are those of a checked trace. A shader's stack sizes are those of all groups that hold it. Its
 // registers are those of executables with its stage in the pipelines with such a group, because an executable names

@@ -1,9 +1,9 @@
 // Operations of hint formulas (docs/hints.md), for hints that the capture layer puts into an application's reorder
 // calls. Linked like the probes of events.comp.
 //
-// Each function is that of the same name in scheduler-models/regrouping/hints/operations.hpp, which defines it. What is
-// a NaN is told by its bits, because drivers may take it that there are none. Quotients and square roots are as exact
-// as the device computes them.
+// scheduler-models/regrouping/hints/operations.hpp defines the functions, by the same names. The bits of a value tell a
+// NaN, because drivers may assume that there are none. Quotients and square roots are as exact as the device computes
+// them.
 #version 460
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_ARB_gpu_shader_int64 : require
@@ -80,7 +80,7 @@ double rr_subtract(const double a, const double b) {
   return result;
 }
 
-// What is left of dividing magnitudes, by shifts and subtractions of their mantissas: exact. Of finite values, b not 0.
+// Remainder of a division of magnitudes, by shifts and subtractions of their mantissas: exact. Finite values, b not 0.
 uint64_t rest_of(const uint64_t a, const uint64_t b) {
   uint64_t result = a;
   if (a >= b) {
@@ -242,8 +242,8 @@ double rr_hash_more(const double hashed, const double b) {
              : double(mixed(bits_without_negative_zero(b) + (whole(hashed) + 2UL) * kGamma) >> 32);
 }
 
-// The hint of a formula's value. What a replay refuses has a place here, too: a reorder call only sorts by it. No number
-// and negative values count as 0, values that are too large as the largest.
+// The hint of a formula's value. Values that a replay refuses have one here, because a reorder call only sorts by it:
+// NaN and negative values count as 0, values that are too large as the largest.
 uint rr_hint(const double value, const uint most) {
   uint result = 0u;
   if (!is_nan(value) && value > 0.0LF) {

@@ -48,7 +48,7 @@ class HintBody {
     values[at(field)] = value(real ? Op::OpFConvert : Op::OpConvertUToF, double_, {parameter});
   }
 
-  /// What every traced hit object holds.
+  /// Fields of every traced hit object.
   void ray() {
     using enum HintField;
     const auto vector = [this](Word op, HintField first) {
@@ -71,7 +71,7 @@ class HintBody {
     }
   }
 
-  /// What only a hit has: 0 of a miss. A miss is not asked for it, because SPIR-V does not say what it would answer.
+  /// Fields of hits alone; 0 of a miss, which is not asked for them, because SPIR-V leaves its answer open.
   void hit(Id entry) {
     using enum HintField;
     const Id is_hit = value(words_.is_hit, linker_.type_bool(), {hit_object_});

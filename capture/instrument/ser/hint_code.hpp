@@ -30,7 +30,7 @@ class HintFunction {
   [[nodiscard]] Id id() const {
     return id_;
   }
-  /// What its callers know and the hit object does not: arguments in this order, f32 for TMax and u32 for the others.
+  /// Fields that a hit object lacks and the callers know: arguments in this order, f32 for TMax and u32 for the others.
   [[nodiscard]] std::span<const HintField> arguments() const {
     return arguments_;
   }

@@ -19,7 +19,7 @@ namespace rayreplay::instrument {
 /// The ray flag SkipClosestHitShaderKHR.
 inline constexpr Word kSkipsClosestHit = 8;
 
-/// What a ray's flags say of closest-hit shaders.
+/// Closest-hit shaders of a ray, by its flags.
 enum class ClosestHits : std::uint8_t { Called, Skipped, Unknown };
 
 class LeftAlone {

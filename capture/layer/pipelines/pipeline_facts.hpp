@@ -1,4 +1,4 @@
-// What the driver says of a pipeline with the application's own shaders: stack sizes, and statistics of executables.
+// The driver's facts of a pipeline with the application's own shaders: stack sizes, and statistics of executables.
 //
 // Contract: instrumented shaders have more registers and stack than the application's, so the facts come from a
 // pipeline without instrumentation: the application's own, or a plain twin. Nothing here changes what the application

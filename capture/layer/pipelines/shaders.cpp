@@ -37,7 +37,7 @@ std::string name_of(const instrument::EntryPoint& entry, const std::string& give
              : given;
 }
 
-/// What became of a module's trace calls.
+/// Notes and logs the trace calls that were changed and left alone.
 void tell(const instrument::InsertResult& inserted, const std::string& name) {
   for (const auto& line : inserted.notes) {
     note("shader " + name + ": " + line);
