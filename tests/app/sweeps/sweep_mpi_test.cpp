@@ -111,17 +111,29 @@ pid_t rank_of(const Process& launcher, int rank) {
 }
 
 bool SweepMpi::kill_in_the_middle(int victim) {
-  Process process(launch({"-n", "3"}, {"--mpi-workers", "rank", "--restart"}), environment());
+  // Rows of an attempt before this one would look like this one's: its ranks would be stopped before they are set up.
+  for (const std::string& name : scratch_.names()) {
+    std::filesystem::remove(scratch_ / name);
+  }
+  Process process(launch({"-n", "3"}, {"--mpi-workers", "rank"}), environment());
   const std::string own = victim == 0 ? database() : database() + ".rank" + std::to_string(victim);
   // The other ranks are stopped as soon as there is a row. So they cannot finish the table before the victim, which on
   // a busy machine may come to its first row late or never.
   bool works = process.wait_until([&] { return rows_so_far() > 0; });
-  for (int rank = 0; rank < 3; ++rank) {
-    if (const pid_t other = works && rank != victim ? rank_of(process, rank) : 0; other != 0) {
-      ::kill(other, SIGSTOP);
+  const auto signal_others = [&](int signal) {
+    for (int rank = 0; rank < 3; ++rank) {
+      if (const pid_t other = works && rank != victim ? rank_of(process, rank) : 0; other != 0) {
+        ::kill(other, signal);
+      }
     }
+  };
+  signal_others(SIGSTOP);
+  const auto victim_works = [&] { return row_count(own) > 0; };
+  if (works && !process.wait_until(victim_works, std::chrono::seconds(2))) {
+    // The victim may wait for an answer of the others.
+    signal_others(SIGCONT);
+    works = process.wait_until(victim_works);
   }
-  works = works && process.wait_until([&] { return row_count(own) > 0; }, std::chrono::seconds(2));
   const pid_t rank = rank_of(process, victim);
   if (rank != 0) {
     ::kill(rank, SIGKILL);
