@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -51,6 +53,7 @@ class Judge {
     vary_each();
     narrow();
     vary_together();
+    search();
     decide();
   }
 
@@ -233,21 +236,125 @@ class Judge {
       verdict_.samples[1].values[effect.quantity] = best;
       spread(quantity, effect.quantity, count, kCorners);
     }
-    parallel(verdict_.samples.size(),
-             [&](std::size_t i) { verdict_.samples[i].speed_up = speed_up_(verdict_.samples[i].values); });
-    const auto take = [this](double speed_up) {
-      verdict_.least = std::min(verdict_.least, speed_up);
-      verdict_.most = std::max(verdict_.most, speed_up);
-    };
-    for (const JointSample& sample : verdict_.samples) {
-      take(sample.speed_up);
-    }
+    time(verdict_.samples);
     // Points of one number lie in the range of all.
     for (const std::size_t i : uncertain) {
       for (const QuantityPoint& point : verdict_.effects[i].points) {
         take(point.speed_up);
       }
+      verdict_.points += verdict_.effects[i].points.size() - 1;
     }
+  }
+
+  void take(double speed_up) {
+    verdict_.least = std::min(verdict_.least, speed_up);
+    verdict_.most = std::max(verdict_.most, speed_up);
+  }
+
+  /// Of joint points.
+  void time(std::span<JointSample> points) {
+    parallel(points.size(), [&](std::size_t i) { points[i].speed_up = speed_up_(points[i].values); });
+    for (const JointSample& point : points) {
+      take(point.speed_up);
+    }
+    verdict_.points += points.size();
+  }
+
+  /// Looks for the other sign where no number has it alone; if there is one, for the numbers that it needs.
+  void search() {
+    if (verdict_.samples.empty() || std::ranges::any_of(verdict_.effects, [this](const Effect& effect) {
+          return effect.changes() && decides(effect);
+        })) {
+      return;
+    }
+    const bool upward = !verdict_.pays_now();
+    const SignSearch search{.upward = upward,
+                            .rounds = options_.noisy ? kNoisySearchRounds : kSearchRounds,
+                            .gains = [](double speed_up) { return gains(speed_up); }};
+    const auto nearer = [upward](const JointSample& a, const JointSample& b) {
+      return upward ? a.speed_up > b.speed_up : a.speed_up < b.speed_up;
+    };
+    const TimePoints timed = [this](std::span<JointSample> points) { time(points); };
+    JointSample nearest = *std::ranges::min_element(verdict_.samples, nearer);
+    const std::vector<SearchedNumber> numbers = searched();
+    for (const JointSample& start : starts(nearer)) {
+      if (gains(nearest.speed_up) == upward) {
+        break;
+      }
+      const std::vector<JointSample> steps = search_sign(search, start, that_matter(numbers, start), timed);
+      verdict_.samples.insert(verdict_.samples.end(), steps.begin(), steps.end());
+      if (!steps.empty() && nearer(steps.back(), nearest)) {
+        nearest = steps.back();
+      }
+    }
+    if (gains(nearest.speed_up) != upward) {
+      return;
+    }
+    std::vector<std::size_t> order;
+    for (const SearchedNumber& number : std::views::reverse(numbers)) {
+      order.push_back(number.index);
+    }
+    verdict_.together = reduce(search, std::move(nearest), now_, order, timed);
+  }
+
+  /// Uncertain numbers by falling swing, with the values that were tried alone.
+  [[nodiscard]] std::vector<SearchedNumber> searched() const {
+    std::vector<const Effect*> effects;
+    for (const Effect& effect : verdict_.effects) {
+      if (decides(effect)) {
+        effects.push_back(&effect);
+      }
+    }
+    std::ranges::stable_sort(effects, std::greater(), &Effect::swing);
+    std::vector<SearchedNumber> numbers;
+    for (const Effect* effect : effects) {
+      SearchedNumber& number = numbers.emplace_back(SearchedNumber{.index = effect->quantity, .values = {}});
+      for (const QuantityPoint& point : effect->points) {
+        number.values.push_back(point.value);
+      }
+    }
+    return numbers;
+  }
+
+  /// `numbers` without those that together cannot be expected to change the sign from there.
+  [[nodiscard]] std::vector<SearchedNumber> that_matter(std::vector<SearchedNumber> numbers,
+                                                        const JointSample& start) const {
+    const auto swing_of = [this](const SearchedNumber& number) {
+      return std::ranges::find(verdict_.effects, number.index, &Effect::quantity)->swing;
+    };
+    double rest = kLeftOutOfSearch * std::abs(std::log(start.speed_up));
+    while (!numbers.empty() && swing_of(numbers.back()) <= rest) {
+      rest -= swing_of(numbers.back());
+      numbers.pop_back();
+    }
+    return numbers;
+  }
+
+  /// Where searches begin: the nearest samples to the other sign, the best point of one number, the present point.
+  template <class Nearer>
+  [[nodiscard]] std::vector<JointSample> starts(const Nearer& nearer) const {
+    std::vector<JointSample> starts = verdict_.samples;
+    std::ranges::stable_sort(starts, nearer);
+    starts.resize(std::min(starts.size(), std::size_t(options_.noisy ? kNoisySearchStarts : kSearchStarts)));
+    std::optional<JointSample> alone;
+    for (const Effect& effect : verdict_.effects) {
+      for (const QuantityPoint& point : effect.points) {
+        if (decides(effect) && point.value != verdict_.quantities[effect.quantity].value) {
+          JointSample one{now_, point.speed_up};
+          one.values[effect.quantity] = point.value;
+          if (!alone || nearer(one, *alone)) {
+            alone = std::move(one);
+          }
+        }
+      }
+    }
+    if (alone && !options_.noisy) {
+      starts.push_back(*std::move(alone));
+    }
+    if (!options_.noisy) {
+      starts.push_back({now_, verdict_.speed_up});
+    }
+    return starts;
   }
 
   /// Values of the least and the largest speed-up; the present one where nothing else differs.
@@ -292,12 +399,12 @@ class Judge {
       }
       return static_cast<std::size_t>(found - verdict_.effects.begin());
     };
-    const bool together =
-        std::all_of(verdict_.samples.begin(), verdict_.samples.end(),
-                    [this](const JointSample& sample) { return gains(sample.speed_up) == verdict_.pays_now(); });
     verdict_.decisive = first([this](const Effect& effect) { return effect.changes() && decides(effect); });
-    if (!verdict_.decisive && !together) {
-      verdict_.decisive = first([this](const Effect& effect) { return decides(effect); });
+    if (verdict_.together) {
+      verdict_.decisive = first([this](const Effect& effect) {
+        return decides(effect) &&
+               verdict_.together->values[effect.quantity] != verdict_.quantities[effect.quantity].value;
+      });
     }
     verdict_.kind = verdict_.decisive     ? VerdictKind::CannotTell
                     : verdict_.pays_now() ? VerdictKind::Pays

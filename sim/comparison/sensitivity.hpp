@@ -7,9 +7,13 @@
 // halvings where the speed-up is `noisy`. Then all uncertain quantities with a range (is_uncertain in ranges.hpp) are
 // varied together, while known ones stay as they are: at the two corners that the single points show to be worst and
 // best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by
-// key. A verdict `Pays` or `DoesNotPay` says that all times with other values of uncertain quantities agree. Changes of
-// sign between timed points, or back and forth, are missed. Calls of `speed_up` come from several threads at once, at
-// most kMaxAtOnce. Deterministic. Source: rayreplay.
+// key. If the sign still holds, the other one is searched for (sign_search.hpp): from the samples that are nearest to
+// it, from the nearest point of one number and from the present point; where `noisy`, from the nearest sample alone.
+// Where several numbers change the sign that none changes
+// alone, `together` has only those that it needs. A verdict `Pays` or `DoesNotPay` says that no point timed with other
+// values of uncertain quantities has the other sign; `points` counts them. It is no proof: changes of sign between
+// timed points are missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic.
+// Source: rayreplay.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +23,7 @@
 #include <vector>
 
 #include "sim/comparison/quantity.hpp"
+#include "sim/comparison/sign_search.hpp"
 
 namespace rayreplay::experiment {
 
@@ -45,22 +50,22 @@ struct Effect {
   }
 };
 
-/// Uncertain quantities varied together.
-struct JointSample {
-  std::vector<double> values;  ///< by quantity
-  double speed_up = 0;
-};
-
 struct Verdict {
   VerdictKind kind = VerdictKind::NotAsked;
   double speed_up = 1;  ///< at the present values
   std::vector<Quantity> quantities;
   std::vector<Effect> effects;  ///< of those with a range, by falling swing
   /// The effect on which the sign hangs: of the uncertain ones that change it alone the one with the largest swing; if
-  /// none does, the first uncertain one. Empty if the sign holds.
+  /// none does, of those in `together`. Empty if the sign holds.
   std::optional<std::size_t> decisive;
-  std::vector<JointSample> samples;  ///< the worst corner, the best, the hypercube; empty if nothing uncertain varies
-  double least = 1, most = 1;        ///< speed-ups over `samples`, points of uncertain quantities and the present one
+  /// Uncertain quantities varied together: the worst corner, the best, the hypercube, then the steps of the search.
+  /// Empty if nothing uncertain varies.
+  std::vector<JointSample> samples;
+  /// Where no uncertain quantity changes the sign alone: the values of those that change it together. The others have
+  /// their present values.
+  std::optional<JointSample> together;
+  double least = 1, most = 1;  ///< speed-ups over all points timed with other values of uncertain quantities
+  std::size_t points = 0;      ///< how many these are
   bool noisy = false;
 
   [[nodiscard]] bool pays_now() const;
@@ -79,6 +84,12 @@ struct SensitivityOptions {
 inline constexpr double kWideRange = 10;     ///< a wider range gets points inside
 inline constexpr double kSignWithin = 0.01;  ///< of the value
 inline constexpr std::uint32_t kNoisySamples = 4;
+/// Of the search: starts among the samples, and rounds from each start.
+inline constexpr int kSearchStarts = 2, kSearchRounds = 8;
+inline constexpr int kNoisySearchStarts = 1, kNoisySearchRounds = 3;
+/// A search leaves out the numbers that matter least, if they alone move the speed-up by less than this share of the
+/// way to the other sign: their swings added, in logarithms.
+inline constexpr double kLeftOutOfSearch = 0.25;
 inline constexpr int kMaxAtOnce = 8;
 
 [[nodiscard]] Verdict judge(std::vector<Quantity> quantities, double speed_up_now, const SpeedUpAt& speed_up,

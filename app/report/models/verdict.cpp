@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/report/models/models_table.hpp"
@@ -88,6 +89,23 @@ std::string condition(const Verdict& verdict, const Effect& effect) {
                      where);
 }
 
+/// "a closest-hit call (assumed 200 instructions) at 2500, withheld SMs (assumed 8) at 0 and … together"
+std::string together_of(const Verdict& verdict) {
+  std::vector<std::string> numbers;
+  for (const Effect& effect : verdict.effects) {
+    const Quantity& quantity = verdict.quantities[effect.quantity];
+    if (const double value = verdict.together->values[effect.quantity]; value != quantity.value) {
+      numbers.push_back(fmt::format("{} ({} {}) at {}", quantity.name, to_string(quantity.origin),
+                                    amount(quantity, quantity.value, true), amount(quantity, value, false)));
+    }
+  }
+  if (numbers.size() == 1) {
+    return numbers.front();
+  }
+  return fmt::format("{} and {} together; none of these alone changes the answer",
+                     fmt::join(numbers.begin(), numbers.end() - 1, ", "), numbers.back());
+}
+
 std::string time_of(double speed_up, const std::string& baseline) {
   return speed_up >= 1 ? fmt::format("is {:.3f} times as fast as {}", speed_up, baseline)
                        : fmt::format("takes {:.3f} times as long as {}", 1 / speed_up, baseline);
@@ -136,7 +154,8 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       if (!verdict.samples.empty()) {
         span = pays ? fmt::format(", {:.3f} to {:.3f} times", verdict.least, verdict.most)
                     : fmt::format(", {:.3f} to {:.3f} times", 1 / verdict.most, 1 / verdict.least);
-        span += fmt::format(" over the ranges of the uncertain numbers{}", subject.partly ? " varied" : "");
+        span += fmt::format(" at the {} points tried within the ranges of the uncertain numbers{}", verdict.points,
+                            subject.partly ? " varied" : "");
       }
       const char* over = subject.partly ? ", over the numbers varied," : "";
       const char* answer = bound ? (pays ? "could pay" : "cannot pay") : (pays ? "pays" : "does not pay");
@@ -146,15 +165,10 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       break;
   }
   const Effect& decisive = *decisive_of(verdict);
-  const Quantity& deciding = verdict.quantities[decisive.quantity];
   const std::string why =
       decisive.changes()
           ? fmt::format("it {} when {}", verdict.pays_now() ? "loses" : "pays", condition(verdict, decisive))
-          : fmt::format(
-                "no number alone changes that, but the uncertain ones together do ({:.3f} to {:.3f} times as fast), "
-                "most of all {} ({} {})",
-                verdict.least, verdict.most, deciding.name, to_string(deciding.origin),
-                amount(deciding, deciding.value, true));
+          : fmt::format("it {} with {}", time_of(verdict.together->speed_up, subject.baseline), together_of(verdict));
   return fmt::format("{}: cannot tell on {}. At the present values it {}; {}", who, machine, time, why);
 }
 
@@ -256,6 +270,8 @@ nlohmann::ordered_json verdict_json(const Verdict& verdict) {
                                    {"hangs_on", nullptr},
                                    {"least_speed_up", verdict.least},
                                    {"most_speed_up", verdict.most},
+                                   {"points", verdict.points},
+                                   {"together", nullptr},
                                    {"ranges", nlohmann::ordered_json::array()},
                                    {"samples", nlohmann::ordered_json::array()}};
   if (!verdict.effects.empty()) {
@@ -280,14 +296,22 @@ nlohmann::ordered_json verdict_json(const Verdict& verdict) {
                                 {"changes_above", effect.changes_above},
                                 {"points", std::move(points)}});
   }
-  for (const experiment::JointSample& sample : verdict.samples) {
+  const auto point = [&](const experiment::JointSample& sample, bool changed_alone) {
     nlohmann::ordered_json values = nlohmann::ordered_json::object();
     for (const Effect& effect : verdict.effects) {
-      if (experiment::is_uncertain(verdict.quantities[effect.quantity].origin)) {
-        values[key(effect)] = sample.values[effect.quantity];
+      const Quantity& quantity = verdict.quantities[effect.quantity];
+      const double value = sample.values[effect.quantity];
+      if (experiment::is_uncertain(quantity.origin) && (!changed_alone || value != quantity.value)) {
+        values[key(effect)] = value;
       }
     }
-    object["samples"].push_back({{"values", std::move(values)}, {"speed_up", sample.speed_up}});
+    return nlohmann::ordered_json{{"values", std::move(values)}, {"speed_up", sample.speed_up}};
+  };
+  if (verdict.together) {
+    object["together"] = point(*verdict.together, true);
+  }
+  for (const experiment::JointSample& sample : verdict.samples) {
+    object["samples"].push_back(point(sample, false));
   }
   return object;
 }

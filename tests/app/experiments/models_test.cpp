@@ -238,10 +238,10 @@ TEST_F(ModelsTest, TheVerdictAndWhatItHangsOn) {
   }
   const json verdict = answer["rows"][1]["verdict"];
   EXPECT_EQ(keys_of(verdict), (std::set<std::string>{"answer", "sign", "dominating", "hangs_on", "least_speed_up",
-                                                     "most_speed_up", "ranges", "samples"}));
+                                                     "most_speed_up", "points", "together", "ranges", "samples"}));
   EXPECT_EQ(verdict["dominating"], verdict["ranges"][0]["quantity"]);
   EXPECT_EQ(verdict["sign"] == "pays", answer["rows"][1]["speed_up"] > 1);
-  EXPECT_EQ(verdict["samples"].size(), 2U + 32U);
+  EXPECT_GE(verdict["samples"].size(), 2U + 32U);
   for (const json& range : verdict["ranges"]) {
     EXPECT_TRUE(keys.contains(range["quantity"])) << range["quantity"];
   }
