@@ -208,7 +208,7 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
 TEST_F(WhatifMemoryTest, SamplesOfAVerdictAreThoseOfRun) {
   const json answer =
       answer_of({"--models", "plain,ser", "--outputs", "time", "--machine", "rtx4060-laptop", "--break-even",
-                 "machine.l1_latency_cycles=10..600,machine.l2_latency_cycles=41..630,machine.dram_"
+                 "machine.l1_latency_cycles=10..290,machine.l2_latency_cycles=41..630,machine.dram_"
                  "latency_cycles=300..2000"});
   const json& samples = answer["rows"][1]["verdict"]["samples"];
   ASSERT_EQ(samples.size(), 6U);
