@@ -109,16 +109,30 @@ bool has_origin(const MachineField& field) {
   return !std::holds_alternative<std::string Machine::*>(field.member);
 }
 
-/// The table [origins]: `published = ["sms", …]`.
+/// An origin of a key that the file does not set; `set`: those that it does.
+[[noreturn]] void not_set(const std::string& key, const std::vector<std::string>& set, std::string where) {
+  const std::string near = nearest(key, set);
+  throw Error(ErrorKind::Usage,
+              {"an origin is given for a key that the file does not set", std::move(where), "'" + key + "'",
+               set.empty() ? std::string("a key that the file sets; it sets none with an origin")
+                           : fmt::format("a key that the file sets: one of {}", fmt::join(set, ", ")),
+               near.empty() ? fmt::format("set {}, or remove its origin", key)
+                            : fmt::format("did you mean '{}'? Otherwise set {}, or remove its origin", near, key)});
+}
+
+/// The table [origins]: `published = ["sms", …]`. Each key must be one that `file` sets.
 std::map<std::string, Origin, std::less<>> read_origins(const toml::node& node, const TomlTable& file,
                                                         const std::string& source) {
   if (!node.is_table()) {
     file.wrong(node, kOrigins, "a table of lists of keys");
   }
-  std::vector<std::string> keys;
+  std::vector<std::string> keys, set;
   for (const MachineField& field : kFields) {
     if (has_origin(field)) {
       keys.emplace_back(field.key);
+      if (file.table().contains(field.key)) {
+        set.emplace_back(field.key);
+      }
     }
   }
   const TomlTable table(*node.as_table(), source);
@@ -142,6 +156,9 @@ std::map<std::string, Origin, std::less<>> read_origins(const toml::node& node, 
         throw Error(ErrorKind::Usage, {"an origin is given for an unknown key", table.place(entry), "'" + key + "'",
                                        fmt::format("one of {}", fmt::join(keys, ", ")),
                                        near.empty() ? "" : "did you mean '" + near + "'?"});
+      }
+      if (std::find(set.begin(), set.end(), key) == set.end()) {
+        not_set(key, set, table.place(entry));
       }
       if (const auto [there, is_new] = origins.emplace(key, origin); !is_new) {
         throw Error(ErrorKind::Usage,

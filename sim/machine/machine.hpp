@@ -5,7 +5,8 @@
 // contradict each other. Shipped machines are files of machines/, compiled in: `load_machine` takes the name of one or
 // the path of a file. Figures are per SM (NVIDIA's SM, Intel's Xe core, AMD's work-group processor) unless noted. Each
 // shipped figure has its source in a comment of its file, and its origin (origin.hpp) in the table [origins]: lists of
-// keys by origin. A key of a file without one has the origin given; a key that the file lacks, assumed.
+// keys by origin. A key of a file without one has the origin given; a key that the file lacks, assumed. An origin of a
+// key that the file does not set is a Usage error.
 #pragma once
 
 #include <cstdint>

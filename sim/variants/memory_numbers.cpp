@@ -447,8 +447,8 @@ std::string range_note(const Quantity& quantity, const AskedNumber& asked) {
                      quantity.unit, text(quantity.low), text(quantity.high), asked.range->first, asked.range->second);
 }
 
-void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quantity> quantities,
-                 std::span<const double> values, bool of_model) {
+std::vector<double> used_numbers(const NumberFacts& facts, std::span<const Quantity> quantities,
+                                 std::span<const double> values) {
   std::vector<double> used(values.begin(), values.end());
   const auto place_of_key = [&](std::string_view key) -> double* {
     const auto found = std::ranges::find(quantities, key, &Quantity::key);
@@ -473,6 +473,12 @@ void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quan
   }
   raise(place_of_key("machine.registers"), place_of_key(kRegisters), facts.warp_size);
   raise(place_of_key("machine.resident_warps"), place_of_key("schedule.resident_warps"), 1);
+  return used;
+}
+
+void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quantity> quantities,
+                 std::span<const double> values, bool of_model) {
+  const std::vector<double> used = used_numbers(facts, quantities, values);
   set_calls(asked, facts.calls, quantities, used);
   for (std::size_t i = 0; i < quantities.size(); ++i) {
     const Quantity& quantity = quantities[i];

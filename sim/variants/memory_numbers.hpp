@@ -66,10 +66,14 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 /// range is the one asked for.
 [[nodiscard]] std::string range_note(const Quantity& quantity, const AskedNumber& asked);
 
-/// Sets the numbers that differ from their present values, in settings that are not completed. Numbers that are varied
-/// together stay free of contradictions: a farther latency is at least the nearer one, at least one SM is not withheld,
-/// an SM has registers for a warp and slots for the schedule's warps. `of_model`: also parameters of the scheduler
-/// model.
+/// The values with which numbers that are varied together are used, so that they stay free of contradictions: a
+/// farther latency is at least the nearer one, at least one SM is not withheld, an SM has registers for a warp and
+/// slots for the schedule's warps. The others are those of `values`.
+[[nodiscard]] std::vector<double> used_numbers(const NumberFacts& facts, std::span<const Quantity> quantities,
+                                               std::span<const double> values);
+
+/// Sets the used numbers (used_numbers) that differ from their present values, in settings that are not completed.
+/// `of_model`: also parameters of the scheduler model.
 void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quantity> quantities,
                  std::span<const double> values, bool of_model);
 

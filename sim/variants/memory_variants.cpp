@@ -358,7 +358,11 @@ class Comparison {
         const double before = cycles_at(baseline, list, values);
         return ratio(before, cycles_at(row, list, values));
       };
-      return judge(std::move(quantities), row.speed_up, speed_up, {.noisy = true, .noisy_steps = kSteps});
+      Verdict verdict = judge(std::move(quantities), row.speed_up, speed_up, {.noisy = true, .noisy_steps = kSteps});
+      for (JointSample& sample : verdict.samples) {
+        sample.values = used_numbers(facts_, list, sample.values);
+      }
+      return verdict;
     };
     row.verdict = judged(std::move(uncertain));
     row.explored = judged(std::move(known));

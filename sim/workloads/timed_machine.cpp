@@ -30,6 +30,7 @@ TimedMachine::TimedMachine(const machine::Machine& of)
       dram_latency(of.dram_latency_cycles),
       l2_service(has_l2 ? in_ticks(line_bytes / (of.l2_bytes_per_second / (of.clock_mhz * 1e6))) : 0),
       dram_service(in_ticks(static_cast<double>(fetched_bytes) / (of.dram_bytes_per_second / (of.clock_mhz * 1e6)))),
+      issue_of_sm(of.issue_per_cycle),
       issue_per_cycle(of.issue_per_cycle / of.issue_partitions),
       steps_per_cycle(of.rt_steps_per_cycle),
       boxes_per_cycle(of.rt_boxes_per_cycle),
@@ -53,7 +54,7 @@ double TimedMachine::issue_service(double instructions) const {
 
 double TimedMachine::test_service(double visits, double boxes, double triangles) const {
   if (software_traversal) {
-    return in_ticks(warp_size * (issue_per_cycle * partitions) / steps_per_cycle / issue_per_cycle);
+    return in_ticks(warp_size * issue_of_sm / steps_per_cycle / issue_per_cycle);
   }
   return in_ticks(boxes_per_cycle > 0 ? boxes / boxes_per_cycle + triangles / triangles_per_cycle
                                       : visits / steps_per_cycle);

@@ -29,7 +29,7 @@ struct TimedMachine {
   std::uint64_t fetched_bytes;                  ///< that DRAM serves for a line
   double l1_latency, l2_latency, dram_latency;  ///< cycles
   double l2_service, dram_service;              ///< cycles of a line; 0 of an L2 that is not there
-  double issue_per_cycle;                       ///< of a partition
+  double issue_of_sm, issue_per_cycle;          ///< of an SM, of a partition
   double steps_per_cycle, boxes_per_cycle, triangles_per_cycle;
   bool software_traversal;
   double test_latency;  ///< whole cycles

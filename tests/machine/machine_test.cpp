@@ -116,11 +116,12 @@ TEST(Machine, LatenciesOfLevelsThatAreNotThereHaveNoOrder) {
 
 TEST(Machine, KnowsTheOriginOfEachFigure) {
   const Machine machine = parse_machine(
-      "sms = 7\nclock_mhz = 1234\nl1_ways = 8\n[origins]\npublished = [\"sms\", \"reorders\"]\nfitted = "
+      "sms = 7\nclock_mhz = 1234\nl1_ways = 8\nreorders = false\n[origins]\npublished = [\"sms\", "
+      "\"reorders\"]\nfitted = "
       "[\"l1_ways\"]\n",
       "my.toml");
   EXPECT_EQ(machine.origin("sms"), Origin::Published);
-  EXPECT_EQ(machine.origin("reorders"), Origin::Published) << "of a key at its default too";
+  EXPECT_EQ(machine.origin("reorders"), Origin::Published) << "of a key that the file sets to its default too";
   EXPECT_EQ(machine.origin("l1_ways"), Origin::Fitted);
   EXPECT_EQ(machine.origin("clock_mhz"), Origin::Given) << "in the file, without an origin";
   EXPECT_EQ(machine.origin("registers"), Origin::Assumed) << "not in the file";
@@ -136,12 +137,18 @@ TEST(Machine, RefusesOriginsOfNothing) {
   expect_usage("[origins]\npublishd = [\"sms\"]\n", {"my.toml:2", "'publishd'", "did you mean 'published'"});
   expect_usage("[origins]\npublished = [\"smss\"]\n", {"my.toml:2", "'smss'", "did you mean 'sms'"});
   expect_usage("[origins]\npublished = [\"name\"]\n", {"unknown key", "'name'"});
+  expect_usage("l1_ways = 8\n[origins]\nmeasured = [\n  \"l1_ways\",\n  \"l2_ways\"]\n",
+               {"my.toml:5", "a key that the file does not set", "'l2_ways'", "one of l1_ways",
+                "did you mean 'l1_ways'", "set l2_ways"});
+  expect_usage("sms = 8\n[origins]\nmeasured = [\"clock_mhz\"]\n",
+               {"my.toml:3", "'clock_mhz'", "one of sms", "set clock_mhz, or remove its origin"});
+  expect_usage("name = \"mine\"\n[origins]\nmeasured = [\"sms\"]\n", {"it sets none", "set sms"});
   expect_usage("[origins]\npublished = \"sms\"\n", {"my.toml:2", "a list of keys"});
   expect_usage("[origins]\npublished = [3]\n", {"my.toml:2", "a list of keys"});
   expect_usage("origins = 3\n", {"my.toml:1", "a table of lists of keys"});
-  expect_usage("[origins]\npublished = [\"sms\"]\nderived = [\"sms\"]\n",
-               {"my.toml:3", "two origins", "published already"});
-  expect_usage("[origins]\npublished = [\"sms\", \"sms\"]\n", {"two origins"});
+  expect_usage("sms = 8\n[origins]\npublished = [\"sms\"]\nderived = [\"sms\"]\n",
+               {"my.toml:4", "two origins", "published already"});
+  expect_usage("sms = 8\n[origins]\npublished = [\"sms\", \"sms\"]\n", {"two origins"});
 }
 
 TEST(Machine, LoadsByNameAndByPath) {

@@ -295,6 +295,36 @@ TEST(MemoryNumbers, KeysOfAccessesAreSetForAllModels) {
   EXPECT_FALSE(plain.has("scheduler.model:live_state"));
 }
 
+/// Numbers that are varied together are told as they are used.
+TEST(MemoryNumbers, UsedNumbersAreFreeOfContradictions) {
+  const auto used = [](const std::vector<std::string>& keys, const std::vector<double>& values) {
+    std::vector<Quantity> quantities;
+    for (const std::string& key : keys) {
+      quantities.push_back({.kind = experiment::QuantityKind::Machine, .key = key, .whole = true});
+    }
+    const std::vector<double> result = experiment::used_numbers(kFacts, quantities, values);
+    // The same ones are set.
+    Settings settings = asked_of({});
+    for (Quantity& quantity : quantities) {
+      quantity.value = -1;
+    }
+    experiment::set_numbers(settings, kFacts, quantities, values, true);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      EXPECT_EQ(std::get<std::int64_t>(settings.at(keys[i])), std::llround(result[i])) << keys[i];
+    }
+    return result;
+  };
+  using Values = std::vector<double>;
+  EXPECT_EQ(used({"machine.dram_latency_cycles", "machine.l2_latency_cycles"}, {318, 592}), (Values{592, 592}));
+  EXPECT_EQ(
+      used({"machine.l1_latency_cycles", "machine.l2_latency_cycles", "machine.dram_latency_cycles"}, {90, 40, 80}),
+      (Values{90, 90, 90}));
+  EXPECT_EQ(used({"machine.l2_latency_cycles", "machine.dram_latency_cycles"}, {200, 500}), (Values{200, 500}));
+  EXPECT_EQ(used({"machine.withheld_sms", "machine.sms"}, {7, 4}), (Values{3, 4}));
+  EXPECT_EQ(used({"registers_per_thread", "machine.registers"}, {100, 1000}), (Values{100, 3200}));
+  EXPECT_EQ(used({"machine.resident_warps", "schedule.resident_warps"}, {8, 12}), (Values{12, 12}));
+}
+
 TEST(MemoryNumbers, NumbersWithoutAnEffectAreRefused) {
   const auto refused = [](const std::vector<std::string>& assignments, const std::string& key, const char* why) {
     const std::vector<Settings> rows = {completed(assignments)};

@@ -203,6 +203,54 @@ TEST(WarpWorkloads, HaveTheKnownAnswersOnOddMachines) {
   }
 }
 
+/// Rates of fractions against latencies: each round begins in a whole cycle, which no form without rounding follows.
+TEST(WarpWorkloads, RayTestsAreExactAtEveryRate) {
+  machine::Machine machine = machine::load_machine("rtx4060-laptop");
+  machine.sms = 1;
+  std::size_t compared = 0;
+  const auto compare = [&](const std::string& spec) {
+    const auto created = Workloads::create(spec);
+    const KnownAnswer known = created.model->answers(machine).front();
+    ASSERT_EQ(known.metric, "time_cycles");
+    ASSERT_EQ(known.unknown, "");
+    EXPECT_EQ(known.tolerance, 0);
+    const double found = test::measure_warps(*created.model, known, machine).at(known.metric);
+    EXPECT_EQ(found, known.value) << spec << ", " << machine.rt_steps_per_cycle << " visits or "
+                                  << machine.rt_boxes_per_cycle << " boxes and " << machine.rt_triangles_per_cycle
+                                  << " triangles a cycle, latency " << machine.rt_test_latency_cycles << ", "
+                                  << machine.issue_partitions << " partitions, software " << machine.software_traversal;
+    ++compared;
+  };
+  for (const bool software : {false, true}) {
+    machine.software_traversal = software;
+    for (const std::uint32_t partitions : {1U, 3U, 4U}) {
+      machine.issue_partitions = partitions;
+      for (const double rate : {0.013, 0.37, 1.0, 1.52, 3.3, 7.7, 9.1, 31.7, 100.3, 999.0}) {
+        machine.rt_steps_per_cycle = rate;
+        for (const double latency : {0.0, 1.0, 4.4, 33.0, 34.5, 390.0}) {
+          machine.rt_test_latency_cycles = latency;
+          for (const char* spec : {"ray-tests:warps=1", "ray-tests:warps=2", "ray-tests:warps=3,visits=7,rounds=11"}) {
+            compare(spec);
+          }
+        }
+      }
+    }
+  }
+  machine.software_traversal = false;
+  for (const double boxes : {0.0007, 0.9, 4.3, 37.1}) {
+    machine.rt_boxes_per_cycle = boxes;
+    for (const double triangles : {0.11, 1.0, 6.3}) {
+      machine.rt_triangles_per_cycle = triangles;
+      for (const double latency : {0.0, 5.0, 33.0}) {
+        machine.rt_test_latency_cycles = latency;
+        compare("ray-tests:warps=2");
+        compare("ray-tests:warps=3,boxes=5,triangles=1,rounds=9");
+      }
+    }
+  }
+  EXPECT_GT(compared, 1000U);
+}
+
 /// A user's first call: every example on every machine that rayreplay brings.
 TEST(WarpWorkloads, HaveTheKnownAnswersOnShippedMachines) {
   std::vector<std::string> specs;

@@ -253,6 +253,49 @@ void leave_out_strangers(std::vector<Question>& questions, const MicrobenchArgum
   }
 }
 
+/// The error of settings with which the experiment cannot begin; empty: it can.
+std::optional<Error> refusal_of(experiment::Evaluator& evaluator, const Settings& complete) {
+  try {
+    evaluator.check(complete);
+    return std::nullopt;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Internal) {
+      throw;
+    }
+    return error;
+  }
+}
+
+/// Throws before any experiment begins: where the machine contradicts itself, which would fail each workload of warps,
+/// and where no experiment could begin. Experiments that fail beside others are rows.
+void require_experiments(experiment::Evaluator& evaluator, const std::vector<Question>& questions,
+                         const MicrobenchArguments& given) {
+  const auto of_warps = std::ranges::find_if(questions, [](const Question& question) {
+    return question.unasked.empty() &&
+           Workloads::create(question.workload).model->kind() == workloads::WorkloadKind::Warps;
+  });
+  if (of_warps != questions.end()) {
+    evaluator.check(
+        complete(known_settings(of_warps->workload, of_warps->known, workloads::WorkloadKind::Warps, given)));
+  }
+  std::optional<Error> first;
+  for (const Question& question : questions) {
+    if (!question.unasked.empty()) {
+      continue;
+    }
+    std::optional<Error> refusal = refusal_of(evaluator, question.settings);
+    if (!refusal) {
+      return;
+    }
+    if (!first) {
+      first = std::move(refusal);
+    }
+  }
+  if (first) {
+    throw *first;
+  }
+}
+
 Answered judge(const Question& question, const experiment::Outcome& outcome) {
   if (outcome.failure) {
     return {Verdict::Failed, std::numeric_limits<double>::quiet_NaN(), format_error(outcome.failure->info)};
@@ -453,9 +496,10 @@ int act(const MicrobenchArguments& asked) {
       configurations.push_back(question.settings);
     }
   }
+  experiment::Evaluator evaluator({});
+  require_experiments(evaluator, questions, given);
   const std::unique_ptr<Accelerator> accelerator = given.device.open();
   const std::unique_ptr<Progress> progress = console::make_progress();
-  experiment::Evaluator evaluator({});
   const std::vector<experiment::Outcome> outcomes =
       evaluator.evaluate(configurations, accelerator.get(), progress.get());
   std::vector<Answered> answers;

@@ -73,7 +73,17 @@ std::string threshold(const Verdict& verdict, const Effect& effect, bool below) 
 
 namespace {
 
-/// "an any-hit call (assumed 200 instructions) costs less than 150"
+/// The speed-ups that the numbers have together, beside the one that decides alone.
+std::string joint_range(const Verdict& verdict) {
+  return verdict.samples.empty()
+             ? std::string("; the joint range was not searched, because one number decides")
+             : fmt::format(
+                   "; at points tried within the ranges of all varied numbers together it is {:.3f} to {:.3f} "
+                   "times as fast",
+                   verdict.least, verdict.most);
+}
+
+/// "an any-hit call (assumed 200 instructions) costs less than 150; at points tried …"
 std::string condition(const Verdict& verdict, const Effect& effect) {
   const Quantity& quantity = verdict.quantities[effect.quantity];
   const bool costs = quantity.kind == QuantityKind::Call;
@@ -85,8 +95,8 @@ std::string condition(const Verdict& verdict, const Effect& effect) {
     where += fmt::format("{}{} {}", where.empty() ? "" : ", or ", costs ? "costs more than" : "is above",
                          threshold(verdict, effect, false));
   }
-  return fmt::format("{} ({} {}) {}", quantity.name, to_string(quantity.origin), amount(quantity, quantity.value, true),
-                     where);
+  return fmt::format("{} ({} {}) {}{}", quantity.name, to_string(quantity.origin),
+                     amount(quantity, quantity.value, true), where, joint_range(verdict));
 }
 
 /// "a closest-hit call (assumed 200 instructions) at 2500, withheld SMs (assumed 8) at 0 and … together"

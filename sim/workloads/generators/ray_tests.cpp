@@ -2,13 +2,20 @@
 //
 // Contract: every SM runs R · rounds warps, R = warps · issue_partitions at a time. A warp visits v nodes and leaves,
 // with b boxes and t triangles. In hardware one server does the tests of all R warps: it takes s = b /
-// rt_boxes_per_cycle + t / rt_triangles_per_cycle, or v / rt_steps_per_cycle, and the tests end their latency l after
-// it. In software each partition is a server of its `warps`: a step of all lanes takes it s = warp_size ·
-// issue_partitions / rt_steps_per_cycle cycles, whatever the number of visits, and the tests end no earlier than l
-// after their begin. With n warps a server and P the time of tests alone: (n − 1) s + (rounds − 1) max(P, n s) + P.
-// Source: Little 1961; rayreplay. O(warps).
+// rt_boxes_per_cycle + t / rt_triangles_per_cycle, or v / rt_steps_per_cycle. In software each partition is a server of
+// its `warps`: a step of all lanes takes it s = warp_size · issue_partitions / rt_steps_per_cycle cycles, whatever the
+// number of visits. s is in ticks of 2^-20 cycles, at least one. With n warps a server, its i-th tests (from 0) follow
+//   a(i) = 0 for i < n, otherwise e(i − n)    arrive, when the warp before in their slot has ended
+//   f(i) = max(a(i), f(i − 1)) + s            the server has served them; f(−1) = 0
+//   e(i) = max(⌈f(i)⌉, a(i) + 1) + l          end in hardware, l = rt_test_latency_cycles as a whole number
+//   e(i) = max(⌈f(i)⌉, a(i) + 1, ⌊f(i) − s⌋ + l)    in software
+// A warp starts in a whole cycle, so a(i) and e(i) are whole while f(i) is not. The time is the last e(i); without
+// fractions it is (n − 1) s + (rounds − 1) max(s + l, n s) + s + l in hardware. Exact for times below 2^33 cycles, in
+// which a double holds every tick. O(warps · rounds). Source: rounding of docs/schedules.md, "Work"; rayreplay.
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <vector>
 
 #include "sim/workloads/warps_workload.hpp"
 
@@ -24,6 +31,9 @@ class RayTests final : public WarpsWorkload {
         warps_(get_count(parameters, "warps")),
         rounds_(get_count(parameters, "rounds")) {}
 
+  [[nodiscard]] std::uint32_t version() const override {
+    return 2;  // since 2 the answers are exact at rates of fractions
+  }
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"ray-tests:warps=1", "ray-tests:warps=4", "ray-tests:warps=2,boxes=0,triangles=32"};
   }
@@ -54,22 +64,32 @@ class RayTests final : public WarpsWorkload {
   [[nodiscard]] std::vector<KnownAnswer> answers_on(const TimedMachine& machine) const override {
     const AnswerSettings settings = memory_time();
     const double service = machine.test_service(visits_, boxes_, triangles_);
-    const double alone = machine.test_time(service);
-    const double together = machine.software_traversal ? warps_ : warps_ * static_cast<double>(machine.partitions);
-    const double last = (together - 1) * service + (rounds_ - 1) * std::max(alone, together * service);
-    // In hardware the latency follows the service, in software they overlap.
-    const double cycles = machine.software_traversal
-                              ? std::max(std::ceil(last + service), std::floor(last) + machine.test_latency)
-                              : std::max(std::ceil(last + service), 1.0) + machine.test_latency;
-    const bool close = together > 1 && std::abs(alone - together * service) < 2;
-    const bool fraction = service != std::floor(service);
-    const double rounding = rounds_ == 1 || !fraction ? 0 : close ? rounds_ : 1;
-    const double busy = together * rounds_ * service / cycles;
-    return {{"time_cycles", cycles, rounding, "(n - 1) s + (rounds - 1) max(P, n s) + P, P the tests of a warp alone",
-             settings},
-            {machine.software_traversal ? "time_issue_slots_busy" : "time_ray_tracing_units_busy", busy,
-             1e-9 + busy * rounding / cycles, "n rounds s / cycles", settings},
-            {"time_traversal_share", 1, 1e-9, "no warp does anything else", settings}};
+    const std::uint64_t together = machine.software_traversal ? warps_ : std::uint64_t{warps_} * machine.partitions;
+    const double cycles = last_end(machine, service, together);
+    const double busy = static_cast<double>(together * rounds_) * service / cycles;
+    return {
+        {"time_cycles", cycles, 0,
+         "n warps take turns of s cycles at a server, then comes the latency; each starts in a whole cycle", settings},
+        {machine.software_traversal ? "time_issue_slots_busy" : "time_ray_tracing_units_busy", busy, 1e-9,
+         "n rounds s / cycles", settings},
+        {"time_traversal_share", 1, 1e-9, "no warp does anything else", settings}};
+  }
+
+  /// The last e(i) of the contract, of `together` warps a server.
+  [[nodiscard]] double last_end(const TimedMachine& machine, double service, std::uint64_t together) const {
+    std::vector<double> ends(together, 0);  // e(i) in the place i mod n, which is also that of a(i + n)
+    double served = 0;
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
+      for (double& slot : ends) {
+        const double arrives = slot;
+        const double begins = std::max(arrives, served);
+        served = begins + service;
+        const double turn = std::max(std::ceil(served), arrives + 1);
+        slot = machine.software_traversal ? std::max(turn, std::floor(begins) + machine.test_latency)
+                                          : turn + machine.test_latency;
+      }
+    }
+    return ends.back();
   }
 
   std::uint32_t visits_;

@@ -124,11 +124,39 @@ TEST(Microbench, ChecksMemoryTimeOfShippedMachines) {
 }
 
 TEST(Microbench, TellsOfExperimentsThatFail) {
-  // Lines of 100 sectors there are not.
-  const Outcome outcome = run_command({"microbench", "stride:stride=4", "--set", "cache.l1.ways=3"});
+  // Three ways do not divide the lines; a count of shader calls reads no cache.
+  const Outcome outcome =
+      run_command({"microbench", "stride:stride=4", "divergence:degree=2", "--set", "cache.l1.ways=3"});
   EXPECT_EQ(outcome.code, 1) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("failed"));
+  EXPECT_THAT(outcome.output, HasSubstr("ok"));
   EXPECT_THAT(outcome.errors, HasSubstr("ways"));
+}
+
+/// One error in place of as many failed rows as there are answers.
+TEST(Microbench, RefusesAMachineThatContradictsItselfBeforeAnyExperiment) {
+  const Scratch scratch;
+  write_bytes(scratch / "own.toml", "registers = 100\n");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--machine", "rtx4090", "--set", "machine.l1_ways=5"}, "5 ways"},
+      {{"--machine", "rtx4090", "--set", "machine.l2_sector_bytes=8"}, "8 bytes"},
+      {{"--machine", "rtx4090", "--set", "machine.registers=100"}, "machine.registers = 100"},
+      {{"--machine", scratch / "own.toml"}, "machine.registers = 100"},
+      {{"--machine", "rtx4090", "--set", "machine.l1_latency_cycles=900"}, "machine.l1_latency_cycles = 900"},
+      // Also beside workloads that read nothing of the machine's caches, and where no experiment could begin.
+      {{"--set", "machine.l1_ways=5"}, "5 ways"},
+      {{"stride:stride=4", "--set", "cache.l1.ways=3"}, "3 ways"}};
+  for (const auto& [words, part] : cases) {
+    std::vector<std::string> all = {"microbench"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Outcome outcome = run_command(all);
+    EXPECT_EQ(outcome.code, 2) << part << outcome.output << outcome.errors;
+    EXPECT_TRUE(outcome.output.empty()) << part;
+    EXPECT_THAT(outcome.errors, HasSubstr(part));
+    EXPECT_THAT(outcome.errors, testing::Not(HasSubstr("failed")));
+    const std::size_t first = outcome.errors.find("rayreplay: ");
+    EXPECT_EQ(outcome.errors.find("rayreplay: ", first + 1), std::string::npos) << "one error:\n" << outcome.errors;
+  }
 }
 
 TEST(Microbench, WritesWorkloadsThatOtherCommandsRead) {

@@ -204,6 +204,31 @@ TEST_F(WhatifMemoryTest, BreakEvenPointsAreThoseOfRun) {
                                              "assumed, the size of the L1 is published";
 }
 
+/// Samples name the values that were used: a run with them gives their speed-up.
+TEST_F(WhatifMemoryTest, SamplesOfAVerdictAreThoseOfRun) {
+  const json answer =
+      answer_of({"--models", "plain,ser", "--outputs", "time", "--machine", "rtx4060-laptop", "--break-even",
+                 "machine.l1_latency_cycles=10..290,machine.l2_latency_cycles=41..630,machine.dram_"
+                 "latency_cycles=300..2000"});
+  const json& samples = answer["rows"][1]["verdict"]["samples"];
+  ASSERT_EQ(samples.size(), 6U);
+  std::size_t raised = 0;
+  for (const json& sample : samples) {
+    Words settings = {"machine.name=rtx4060-laptop"};
+    std::vector<double> latencies;
+    for (const char* key : {"machine.l1_latency_cycles", "machine.l2_latency_cycles", "machine.dram_latency_cycles"}) {
+      latencies.push_back(sample["values"].at(key));
+      settings.push_back(std::string(key) + "=" + std::to_string(std::llround(latencies.back())));
+    }
+    EXPECT_TRUE(std::is_sorted(latencies.begin(), latencies.end())) << sample;
+    raised += latencies[0] == latencies[1] || latencies[1] == latencies[2] ? 1U : 0U;
+    const double plain = run_of(settings).at("time_cycles");
+    settings.emplace_back("scheduler.model=ser");
+    EXPECT_DOUBLE_EQ(sample["speed_up"], plain / run_of(settings).at("time_cycles")) << sample;
+  }
+  EXPECT_GT(raised, 0U) << "the ranges overlap, so that some sample had to be put in order";
+}
+
 TEST_F(WhatifMemoryTest, PointsOfModelsThatFormWarpsWhileTimePassesAreThoseOfRun) {
   const json answer = answer_of(
       {"--models", "bindless-dispatch", "--outputs", "time", "--break-even", "machine.l2_latency_cycles=150..400"});

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "app/report/context/answers.hpp"
+#include "app/report/models/verdict.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -52,6 +53,32 @@ TEST(Answers, AreMissingWithoutEvents) {
   }
   EXPECT_EQ(test_answer(kinds), "");
   EXPECT_EQ(cache_answer(Table{{{"level", ""}, {"kind", ""}, {"accesses", ""}}, {}}), "");
+}
+
+/// Where one number decides, the sentence still says how far all uncertain numbers lead together.
+TEST(Answers, SayTheJointRangeBesideTheNumberThatDecides) {
+  experiment::Verdict verdict;
+  verdict.kind = experiment::VerdictKind::CannotTell;
+  verdict.speed_up = 0.5;
+  verdict.quantities = {
+      {.key = "shader_costs.miss", .name = "a miss call", .unit = "instructions", .value = 20, .low = 2, .high = 200}};
+  verdict.effects = {{.quantity = 0, .points = {{2, 0.4}, {20, 0.5}, {200, 1.5}}}};
+  verdict.effects.front().from = 2;
+  verdict.effects.front().to = 90;
+  verdict.effects.front().changes_above = true;
+  verdict.decisive = 0;
+  verdict.samples = {{{2}, 0.25}, {{200}, 2}};
+  verdict.least = 0.25;
+  verdict.most = 2;
+  const VerdictSubject subject{.who = "ser", .baseline = "plain", .machine = "mine"};
+  const std::string start =
+      "ser: cannot tell on mine. At the present values it takes 2.000 times as long as plain; it pays when a miss call "
+      "(assumed 20 instructions) costs more than 90; ";
+  EXPECT_EQ(
+      verdict_sentence(verdict, subject),
+      start + "at points tried within the ranges of all varied numbers together it is 0.250 to 2.000 times as fast");
+  verdict.samples.clear();
+  EXPECT_EQ(verdict_sentence(verdict, subject), start + "the joint range was not searched, because one number decides");
 }
 
 TEST(Answers, SplitTheMissesOfEachLevel) {
