@@ -362,6 +362,9 @@ class Comparison {
       for (JointSample& sample : verdict.samples) {
         sample.values = used_numbers(facts_, list, sample.values);
       }
+      if (verdict.together) {
+        verdict.together->values = used_numbers(facts_, list, verdict.together->values);
+      }
       return verdict;
     };
     row.verdict = judged(std::move(uncertain));

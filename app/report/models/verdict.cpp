@@ -73,17 +73,14 @@ std::string threshold(const Verdict& verdict, const Effect& effect, bool below) 
 
 namespace {
 
-/// The speed-ups that the numbers have together, beside the one that decides alone.
+/// Of all uncertain numbers, beside the one that decides alone.
 std::string joint_range(const Verdict& verdict) {
-  return verdict.samples.empty()
-             ? std::string("; the joint range was not searched, because one number decides")
-             : fmt::format(
-                   "; at points tried within the ranges of all varied numbers together it is {:.3f} to {:.3f} "
-                   "times as fast",
-                   verdict.least, verdict.most);
+  return fmt::format(
+      "; with all uncertain numbers varied together it is {:.3f} to {:.3f} times as fast ({} points tried)",
+      verdict.least, verdict.most, verdict.points);
 }
 
-/// "an any-hit call (assumed 200 instructions) costs less than 150; at points tried …"
+/// "an any-hit call (assumed 200 instructions) costs less than 150; with all …"
 std::string condition(const Verdict& verdict, const Effect& effect) {
   const Quantity& quantity = verdict.quantities[effect.quantity];
   const bool costs = quantity.kind == QuantityKind::Call;
