@@ -13,7 +13,7 @@ if(RAYREPLAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER
 endif()
 
 # rr_unity(target [COLD] [APART names…]): with RAYREPLAY_UNITY the target's sources are compiled together, in parts of
-# equal size with at most 24 sources, or 40 of COLD targets, where the optimiser has less to do. All libraries and the
+# equal size with at most 24 sources, or 48 of COLD targets, where the optimiser has less to do. All libraries and the
 # joined test programs use it. Results are the same, because rr_options forbids transformations that change arithmetic.
 # APART lists names that several sources define in unnamed namespaces of the same namespace: a macro gives each source
 # its own name. Such a name must not occur in a header. The property SKIP_UNITY_BUILD_INCLUSION leaves a source out.
@@ -30,7 +30,7 @@ function(rr_unity target)
     list(LENGTH sources number)
     set(most 24)
     if(ARG_COLD)
-      set(most 40)
+      set(most 48)
     endif()
     math(EXPR parts "(${number} + ${most} - 1) / ${most}")
     math(EXPR size "(${number} + ${parts} - 1) / ${parts}")
