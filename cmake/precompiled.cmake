@@ -12,6 +12,11 @@ if(RAYREPLAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER
   target_compile_options(rr_options INTERFACE -Wno-stringop-overflow)
 endif()
 
+if(RAYREPLAY_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC collects its garbage from 128 MiB on, which takes 5 to 8 % of the time of joined sources.
+  target_compile_options(rr_options INTERFACE --param=ggc-min-heapsize=524288)
+endif()
+
 # rr_unity(target [COLD] [APART names…]): with RAYREPLAY_UNITY the target's sources are compiled together, in parts of
 # equal size with at most 24 sources, or 48 of COLD targets, where the optimiser has less to do. All libraries and the
 # joined test programs use it. Results are the same, because rr_options forbids transformations that change arithmetic.
