@@ -52,11 +52,19 @@ function(rr_add_room folder)
   add_subdirectory(${CMAKE_SOURCE_DIR}/${folder} ${rr_not_in_all})
 endfunction()
 
+# rr_cold(target): a run spends little of its time in this code, so builds that shorten compilation (RAYREPLAY_UNITY)
+# use -O1, which halves its time; without a precompiled header, because GCC would optimise its functions at the level
+# that it was compiled with.
+function(rr_cold target)
+  if(RAYREPLAY_UNITY)
+    # At -O1 GCC 12 reports values of std::optional and std::variant as uninitialised.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  endif()
+endfunction()
+
 # rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS] [COLD]): static library rr_<name> with alias
 # rayreplay::<name>. LINK is part of the interface, PRIVATE is not. APART: see rr_unity. MODELS: files of the library
-# register models by static objects, so the whole archive is linked wherever the alias is used. COLD: no code of the
-# library runs per ray, event or access, so builds that shorten compilation (RAYREPLAY_UNITY) use -O1, which halves its
-# time; without a precompiled header, because GCC would optimise its functions at the level that it was compiled with.
+# register models by static objects, so the whole archive is linked wherever the alias is used. COLD: see rr_cold.
 function(rr_library name)
   cmake_parse_arguments(ARG "MODELS;COLD" "" "SOURCES;LINK;PRIVATE;APART" ${ARGN})
   add_library(rr_${name} STATIC ${ARG_SOURCES})
@@ -65,18 +73,19 @@ function(rr_library name)
     set(options rr_unchecked_options)
   endif()
   target_link_libraries(rr_${name} PUBLIC ${ARG_LINK} PRIVATE ${options} ${ARG_PRIVATE})
-  set(cold OFF)
-  if(ARG_COLD AND RAYREPLAY_UNITY)
-    set(cold ON)
-    # At -O1 GCC 12 reports values of std::optional and std::variant as uninitialised.
-    target_compile_options(rr_${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  if(ARG_COLD)
+    rr_cold(rr_${name})
   endif()
   # The capture layer and its libraries have no precompiled header: they link neither fmt nor these rooms, and hide
   # their symbols.
-  if(TARGET rr_pch_library AND NOT cold AND "${ARG_LINK};${ARG_PRIVATE}" MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)")
+  if(TARGET rr_pch_library AND NOT (ARG_COLD AND RAYREPLAY_UNITY) AND "${ARG_LINK};${ARG_PRIVATE}" MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)")
     rr_precompiled(rr_${name} library)
   endif()
-  rr_unity(rr_${name} APART ${ARG_APART})
+  set(cold)
+  if(ARG_COLD)
+    set(cold COLD)
+  endif()
+  rr_unity(rr_${name} ${cold} APART ${ARG_APART})
   if(ARG_MODELS)
     add_library(rr_${name}_models INTERFACE)
     target_link_libraries(rr_${name}_models INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,rr_${name}>" ${ARG_LINK})

@@ -1,16 +1,13 @@
 // A Vulkan layer for tests that passes every call on and counts those of functions that the capture layer can call. To
 // be loaded below it: what the driver is asked for beyond the application's own calls is the capture layer's doing.
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
-
-#include <map>
-#include <mutex>
-#include <shared_mutex>
+#include <array>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "tests/layer-faults/counts.hpp"
 #include "tests/layer-faults/plan.hpp"
+#include "tests/support/test_layer.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -21,25 +18,14 @@ Calls& calls() {
   return mapped != nullptr ? *mapped : none;
 }
 
-struct Below {
-  PFN_vkGetInstanceProcAddr instance_proc = nullptr;
-  PFN_vkGetDeviceProcAddr device_proc = nullptr;
-  VkInstance instance = VK_NULL_HANDLE;
+struct Next : Below {
   std::array<PFN_vkVoidFunction, kCounted> functions{};
 };
-std::shared_mutex mutex;
-std::map<const void*, Below> known;
 
-Below below(const void* object) {
-  const std::shared_lock lock(mutex);
-  const auto found = known.find(*static_cast<const void* const*>(object));
-  return found == known.end() ? Below{} : found->second;
-}
-
-void keep(const void* object, const Below& next) {
-  const std::scoped_lock lock(mutex);
-  known[*static_cast<const void* const*>(object)] = next;
-}
+struct CountingLayer : TestLayer<CountingLayer, Next> {
+  static void device_made(VkDevice device, Next& next);
+  static PFN_vkVoidFunction device_function(const Next& next, std::string_view name, PFN_vkVoidFunction given);
+};
 
 template <Counted Name, typename Function>
 struct Wrapped;
@@ -49,7 +35,7 @@ struct Wrapped<Name, Result(VKAPI_PTR*)(Arguments...)> {
     constexpr auto kIndex = static_cast<std::size_t>(Name);
     ++calls().of.at(kIndex);
     const auto next = reinterpret_cast<Result(VKAPI_PTR*)(Arguments...)>(
-        below(std::get<0>(std::make_tuple(arguments...))).functions.at(kIndex));
+        CountingLayer::below(std::get<0>(std::make_tuple(arguments...))).functions.at(kIndex));
     return next(arguments...);
   }
 };
@@ -67,83 +53,24 @@ PFN_vkVoidFunction wrapped(Counted name) {
   return nullptr;
 }
 
-template <typename Info>
-Info* link_of(const void* chain, VkStructureType type) {
-  for (auto* at = static_cast<Info*>(const_cast<void*>(chain)); at != nullptr;
-       at = static_cast<Info*>(const_cast<void*>(at->pNext))) {
-    if (at->sType == type && at->function == VK_LAYER_LINK_INFO) {
-      return at;
-    }
-  }
-  return nullptr;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
-                                               VkInstance* handle) {
-  auto* link = link_of<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
-  Below next;
-  next.instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-  const auto create = reinterpret_cast<PFN_vkCreateInstance>(next.instance_proc(VK_NULL_HANDLE, "vkCreateInstance"));
-  const auto result = create(info, allocator, handle);
-  if (result == VK_SUCCESS) {
-    next.instance = *handle;
-    keep(*handle, next);
-  }
-  return result;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
-                                             const VkAllocationCallbacks* allocator, VkDevice* handle) {
-  auto* link = link_of<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-  Below next = below(physical);
-  next.device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-  const auto create = reinterpret_cast<PFN_vkCreateDevice>(next.instance_proc(next.instance, "vkCreateDevice"));
-  const auto result = create(physical, info, allocator, handle);
-  if (result == VK_SUCCESS) {
-    for (std::size_t i = 0; i < kCounted; ++i) {
-      for (const char* suffix : {"", "KHR", "EXT"}) {
-        const std::string name = "vk" + std::string(bare_name(kCountedNames.at(i))) + suffix;
-        if (auto& function = next.functions.at(i); function == nullptr) {
-          function = next.device_proc(*handle, name.c_str());
-        }
+void CountingLayer::device_made(VkDevice device, Next& next) {
+  for (std::size_t i = 0; i < kCounted; ++i) {
+    for (const char* suffix : {"", "KHR", "EXT"}) {
+      const std::string name = "vk" + std::string(bare_name(kCountedNames.at(i))) + suffix;
+      if (auto& function = next.functions.at(i); function == nullptr) {
+        function = next.device_proc(device, name.c_str());
       }
     }
-    keep(*handle, next);
   }
-  return result;
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {
-  const std::string_view wanted(name);
-  if (wanted == "vkGetDeviceProcAddr") {
-    return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
-  }
-  const auto next = below(device).device_proc(device, name);
-  for (std::size_t i = 0; next != nullptr && i < kCounted; ++i) {
-    if (bare_name(kCountedNames.at(i)) == bare_name(wanted)) {
+PFN_vkVoidFunction CountingLayer::device_function(const Next&, std::string_view name, PFN_vkVoidFunction given) {
+  for (std::size_t i = 0; given != nullptr && i < kCounted; ++i) {
+    if (bare_name(kCountedNames.at(i)) == bare_name(name)) {
       return wrapped(static_cast<Counted>(i));
     }
   }
-  return next;
-}
-
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* name) {
-  const std::string_view wanted(name);
-  if (wanted == "vkGetInstanceProcAddr") {
-    return reinterpret_cast<PFN_vkVoidFunction>(instance_proc);
-  }
-  if (wanted == "vkCreateInstance") {
-    return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
-  }
-  if (wanted == "vkCreateDevice") {
-    return reinterpret_cast<PFN_vkVoidFunction>(create_device);
-  }
-  if (wanted == "vkGetDeviceProcAddr") {
-    return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
-  }
-  return instance == VK_NULL_HANDLE ? nullptr : below(instance).instance_proc(instance, name);
+  return given;
 }
 
 }  // namespace
@@ -151,9 +78,5 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, cons
 
 extern "C" __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 rayreplay_negotiate_counts(VkNegotiateLayerInterface* interface) {
-  interface->loaderLayerInterfaceVersion = 2;
-  interface->pfnGetInstanceProcAddr = rayreplay::test::instance_proc;
-  interface->pfnGetDeviceProcAddr = rayreplay::test::device_proc;
-  interface->pfnGetPhysicalDeviceProcAddr = nullptr;
-  return VK_SUCCESS;
+  return rayreplay::test::CountingLayer::negotiate(interface);
 }

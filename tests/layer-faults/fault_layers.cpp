@@ -1,19 +1,13 @@
 // Two Vulkan layers for tests, to be loaded around the capture layer: the upper one sees the application's calls, the
 // lower one what comes out below. The lower one lets the call that the plan names fail once, without passing it on, and
 // says whether it was the application's (the upper one is inside that very call) or the capture layer's own.
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
-
 #include <array>
-#include <cstring>
-#include <map>
-#include <mutex>
-#include <shared_mutex>
 #include <string_view>
 #include <tuple>
 
 #include "tests/layer-faults/commands.hpp"
 #include "tests/layer-faults/plan.hpp"
+#include "tests/support/test_layer.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -77,28 +71,13 @@ class Inside {
   Current outer_;
 };
 
+struct Next : Below {
+  std::array<PFN_vkVoidFunction, kCommands> functions{};
+};
+
 /// One of the two layers.
 template <bool Upper>
-struct Layer {
-  struct Next {
-    PFN_vkGetInstanceProcAddr instance_proc = nullptr;
-    PFN_vkGetDeviceProcAddr device_proc = nullptr;
-    VkInstance instance = VK_NULL_HANDLE;
-    std::array<PFN_vkVoidFunction, kCommands> functions{};
-  };
-  inline static std::shared_mutex mutex;
-  inline static std::map<const void*, Next> known;
-
-  static Next next_of(const void* object) {
-    const std::shared_lock lock(mutex);
-    const auto found = known.find(*static_cast<const void* const*>(object));
-    return found == known.end() ? Next{} : found->second;
-  }
-  static void keep(const void* object, const Next& next) {
-    const std::scoped_lock lock(mutex);
-    known[*static_cast<const void* const*>(object)] = next;
-  }
-
+struct FaultLayer : TestLayer<FaultLayer<Upper>, Next> {
   /// Passes a call on, or lets it fail.
   template <typename Call>
   static VkResult pass(Command command, const void* identity, VkResult error, const Call& call) {
@@ -117,56 +96,31 @@ struct Layer {
     static VKAPI_ATTR VkResult VKAPI_CALL call(Arguments... arguments) {
       const auto all = std::make_tuple(arguments...);
       const auto next = reinterpret_cast<VkResult(VKAPI_PTR*)(Arguments...)>(
-          next_of(std::get<0>(all)).functions.at(static_cast<std::size_t>(Name)));
+          FaultLayer::below(std::get<0>(all)).functions.at(static_cast<std::size_t>(Name)));
       return pass(Name, identity_of(std::get<Argument>(all)), Error, [&] { return next(arguments...); });
     }
   };
 
-  template <typename Info>
-  static Info* link_of(const void* chain, VkStructureType type) {
-    for (auto* at = static_cast<Info*>(const_cast<void*>(chain)); at != nullptr;
-         at = static_cast<Info*>(const_cast<void*>(at->pNext))) {
-      if (at->sType == type && at->function == VK_LAYER_LINK_INFO) {
-        return at;
-      }
-    }
-    return nullptr;
+  static VkResult make_instance(PFN_vkCreateInstance create, const VkInstanceCreateInfo* info,
+                                const VkAllocationCallbacks* allocator, VkInstance* handle) {
+    return pass(Command::CreateInstance, identity_of(handle), VK_ERROR_OUT_OF_HOST_MEMORY,
+                [&] { return create(info, allocator, handle); });
   }
 
-  static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
-                                                        const VkAllocationCallbacks* allocator, VkInstance* handle) {
-    auto* link = link_of<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
-    Next next;
-    next.instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const auto create = reinterpret_cast<PFN_vkCreateInstance>(next.instance_proc(VK_NULL_HANDLE, "vkCreateInstance"));
-    const auto result = pass(Command::CreateInstance, identity_of(handle), VK_ERROR_OUT_OF_HOST_MEMORY,
-                             [&] { return create(info, allocator, handle); });
-    if (result == VK_SUCCESS) {
-      next.instance = *handle;
-      next.functions.at(static_cast<std::size_t>(Command::EnumerateDeviceExtensionProperties)) =
-          next.instance_proc(*handle, "vkEnumerateDeviceExtensionProperties");
-      keep(*handle, next);
-    }
-    return result;
+  static void instance_made(Next& next) {
+    next.functions.at(static_cast<std::size_t>(Command::EnumerateDeviceExtensionProperties)) = as_void(next.extensions);
   }
 
-  static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
-                                                      const VkAllocationCallbacks* allocator, VkDevice* handle) {
-    auto* link = link_of<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-    Next next = next_of(physical);
-    next.device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const auto create = reinterpret_cast<PFN_vkCreateDevice>(next.instance_proc(next.instance, "vkCreateDevice"));
-    const auto result = pass(Command::CreateDevice, identity_of(handle), VK_ERROR_INITIALIZATION_FAILED,
-                             [&] { return create(physical, info, allocator, handle); });
-    if (result == VK_SUCCESS) {
-      for (std::size_t i = 0; i < static_cast<std::size_t>(Command::CreateInstance); ++i) {
-        next.functions.at(i) = next.device_proc(*handle, kCommandNames[i]);
-      }
-      keep(*handle, next);
+  static VkResult make_device(Next& next, VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
+                              const VkAllocationCallbacks* allocator, VkDevice* handle) {
+    return pass(Command::CreateDevice, identity_of(handle), VK_ERROR_INITIALIZATION_FAILED,
+                [&] { return next.create_device(physical, info, allocator, handle); });
+  }
+
+  static void device_made(VkDevice device, Next& next) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(Command::CreateInstance); ++i) {
+      next.functions.at(i) = next.device_proc(device, kCommandNames[i]);
     }
-    return result;
   }
 
   static PFN_vkVoidFunction wrapped(std::string_view name) {
@@ -179,43 +133,17 @@ struct Layer {
     return nullptr;
   }
 
-  static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {
-    if (std::string_view(name) == "vkGetDeviceProcAddr") {
-      return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
-    }
-    const auto next = next_of(device).device_proc(device, name);
-    const auto own = next == nullptr ? nullptr : wrapped(name);
-    return own != nullptr ? own : next;
+  static PFN_vkVoidFunction device_function(const Next&, std::string_view name, PFN_vkVoidFunction given) {
+    const auto own = given == nullptr ? nullptr : wrapped(name);
+    return own != nullptr ? own : given;
   }
 
-  static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* name) {
-    const std::string_view wanted(name);
-    if (wanted == "vkGetInstanceProcAddr") {
-      return reinterpret_cast<PFN_vkVoidFunction>(instance_proc);
+  static PFN_vkVoidFunction instance_function(std::string_view name) {
+    if (name == "vkEnumerateDeviceExtensionProperties") {
+      return as_void(Wrapped<Command::EnumerateDeviceExtensionProperties, 2, VK_ERROR_OUT_OF_HOST_MEMORY,
+                             PFN_vkEnumerateDeviceExtensionProperties>::call);
     }
-    if (wanted == "vkCreateInstance") {
-      return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
-    }
-    if (wanted == "vkCreateDevice") {
-      return reinterpret_cast<PFN_vkVoidFunction>(create_device);
-    }
-    if (wanted == "vkGetDeviceProcAddr") {
-      return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
-    }
-    if (wanted == "vkEnumerateDeviceExtensionProperties" && instance != VK_NULL_HANDLE) {
-      return reinterpret_cast<PFN_vkVoidFunction>(
-          Wrapped<Command::EnumerateDeviceExtensionProperties, 2, VK_ERROR_OUT_OF_HOST_MEMORY,
-                  PFN_vkEnumerateDeviceExtensionProperties>::call);
-    }
-    return instance == VK_NULL_HANDLE ? nullptr : next_of(instance).instance_proc(instance, name);
-  }
-
-  static VkResult negotiate(VkNegotiateLayerInterface* interface) {
-    interface->loaderLayerInterfaceVersion = 2;
-    interface->pfnGetInstanceProcAddr = instance_proc;
-    interface->pfnGetDeviceProcAddr = device_proc;
-    interface->pfnGetPhysicalDeviceProcAddr = nullptr;
-    return VK_SUCCESS;
+    return nullptr;
   }
 };
 
@@ -226,12 +154,12 @@ extern "C" {
 
 __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 rayreplay_negotiate_upper(VkNegotiateLayerInterface* interface) {
-  return rayreplay::test::Layer<true>::negotiate(interface);
+  return rayreplay::test::FaultLayer<true>::negotiate(interface);
 }
 
 __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 rayreplay_negotiate_lower(VkNegotiateLayerInterface* interface) {
-  return rayreplay::test::Layer<false>::negotiate(interface);
+  return rayreplay::test::FaultLayer<false>::negotiate(interface);
 }
 
 }  // extern "C"

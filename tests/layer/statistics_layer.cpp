@@ -5,9 +5,6 @@
 // pipeline was made for them: "Register Count" (u64, 32 + 8 · stage), "spills" (bool), "balance" (i64, −5),
 // "estimate" (f64, 0.25). The stack size of a shader is the number of bytes of its module, so that instrumented shaders
 // have others than the application's. RAYREPLAY_TEST_STATISTICS=none: no executables; =fail: both functions fail.
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,20 +12,12 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
+
+#include "tests/support/test_layer.hpp"
 
 namespace rayreplay::test {
 namespace {
-
-PFN_vkGetInstanceProcAddr next_instance_proc = nullptr;
-PFN_vkGetDeviceProcAddr next_device_proc = nullptr;
-// Asked for when the instance is made: later, layers below may answer with this layer's own functions.
-PFN_vkEnumerateDeviceExtensionProperties next_extensions = nullptr;
-PFN_vkGetPhysicalDeviceFeatures2 next_features = nullptr;
-PFN_vkCreateDevice next_create_device = nullptr;
-PFN_vkCreateRayTracingPipelinesKHR next_create = nullptr;
-PFN_vkCreateShaderModule next_create_module = nullptr;
 
 struct Made {
   std::vector<VkShaderStageFlagBits> stages;
@@ -40,66 +29,29 @@ std::map<VkPipeline, Made> pipelines;
 std::map<VkShaderModule, std::size_t> modules;  // bytes
 bool enabled = false;
 
+struct Next : Below {
+  PFN_vkCreateRayTracingPipelinesKHR create_pipelines = nullptr;
+  PFN_vkCreateShaderModule create_module = nullptr;
+};
+
+struct StatisticsLayer : TestLayer<StatisticsLayer, Next> {
+  static VkResult make_device(Next& next, VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
+                              const VkAllocationCallbacks* allocator, VkDevice* handle);
+  static void device_made(VkDevice device, Next& next);
+  static PFN_vkVoidFunction device_function(const Next& next, std::string_view name, PFN_vkVoidFunction given);
+  static PFN_vkVoidFunction instance_function(std::string_view name);
+};
+
 std::string mode() {
   const char* text = std::getenv("RAYREPLAY_TEST_STATISTICS");
   return text == nullptr ? "" : text;
 }
 
-template <typename Info>
-Info* link_of(const void* chain, VkStructureType type) {
-  for (auto* at = static_cast<Info*>(const_cast<void*>(chain)); at != nullptr;
-       at = static_cast<Info*>(const_cast<void*>(at->pNext))) {
-    if (at->sType == type && at->function == VK_LAYER_LINK_INFO) {
-      return at;
-    }
-  }
-  return nullptr;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
-                                               VkInstance* handle) {
-  auto* link = link_of<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
-  next_instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-  const auto create = reinterpret_cast<PFN_vkCreateInstance>(next_instance_proc(VK_NULL_HANDLE, "vkCreateInstance"));
-  const auto result = create(info, allocator, handle);
-  if (result == VK_SUCCESS) {
-    const auto next = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(next_instance_proc(*handle, name));
-    };
-    next(next_extensions, "vkEnumerateDeviceExtensionProperties");
-    next(next_features, "vkGetPhysicalDeviceFeatures2");
-    next(next_create_device, "vkCreateDevice");
-  }
-  return result;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL enumerate_extensions(VkPhysicalDevice physical, const char* layer, std::uint32_t* count,
-                                                    VkExtensionProperties* given) {
-  if (layer != nullptr) {
-    return next_extensions(physical, layer, count, given);
-  }
-  std::uint32_t all = 0;
-  next_extensions(physical, nullptr, &all, nullptr);
-  std::vector<VkExtensionProperties> extensions(all);
-  next_extensions(physical, nullptr, &all, extensions.data());
-  VkExtensionProperties own{};
-  std::strcpy(own.extensionName, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
-  extensions.push_back(own);
-  if (given == nullptr) {
-    *count = static_cast<std::uint32_t>(extensions.size());
-    return VK_SUCCESS;
-  }
-  const bool whole = *count >= extensions.size();
-  *count = whole ? static_cast<std::uint32_t>(extensions.size()) : *count;
-  std::memcpy(given, extensions.data(), *count * sizeof *given);
-  return whole ? VK_SUCCESS : VK_INCOMPLETE;
-}
-
+constexpr const char* kExtension = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
 constexpr auto kFeature = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
 
 VKAPI_ATTR void VKAPI_CALL get_features(VkPhysicalDevice physical, VkPhysicalDeviceFeatures2* features) {
-  next_features(physical, features);
+  StatisticsLayer::below(physical).features(physical, features);
   for (auto* at = static_cast<VkBaseOutStructure*>(features->pNext); at != nullptr; at = at->pNext) {
     if (at->sType == kFeature) {
       reinterpret_cast<VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR*>(at)->pipelineExecutableInfo = VK_TRUE;
@@ -107,19 +59,15 @@ VKAPI_ATTR void VKAPI_CALL get_features(VkPhysicalDevice physical, VkPhysicalDev
   }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
-                                             const VkAllocationCallbacks* allocator, VkDevice* handle) {
-  auto* link = link_of<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-  next_device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice physical, const char* layer, std::uint32_t* count,
+                                              VkExtensionProperties* to) {
+  return give_extensions_and(kExtension, StatisticsLayer::below(physical), physical, layer, count, to);
+}
+
+VkResult StatisticsLayer::make_device(Next& next, VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
+                                      const VkAllocationCallbacks* allocator, VkDevice* handle) {
   auto asked = *info;
-  std::vector<const char*> names;
-  for (std::uint32_t i = 0; i < info->enabledExtensionCount; ++i) {
-    const char* name = info->ppEnabledExtensionNames[i];
-    if (std::strcmp(name, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) != 0) {
-      names.push_back(name);
-    }
-  }
+  const auto names = names_without(kExtension, *info);
   bool feature = false;
   for (const auto* at = static_cast<const VkBaseInStructure*>(info->pNext); at != nullptr; at = at->pNext) {
     feature |=
@@ -130,18 +78,17 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   enabled = feature && names.size() < info->enabledExtensionCount;
   asked.enabledExtensionCount = static_cast<std::uint32_t>(names.size());
   asked.ppEnabledExtensionNames = names.data();
-  const auto result = next_create_device(physical, &asked, allocator, handle);
-  if (result == VK_SUCCESS) {
-    next_create = reinterpret_cast<PFN_vkCreateRayTracingPipelinesKHR>(
-        next_device_proc(*handle, "vkCreateRayTracingPipelinesKHR"));
-    next_create_module = reinterpret_cast<PFN_vkCreateShaderModule>(next_device_proc(*handle, "vkCreateShaderModule"));
-  }
-  return result;
+  return next.create_device(physical, &asked, allocator, handle);
+}
+
+void StatisticsLayer::device_made(VkDevice device, Next& next) {
+  next.create_pipelines = next.of_device<PFN_vkCreateRayTracingPipelinesKHR>(device, "vkCreateRayTracingPipelinesKHR");
+  next.create_module = next.of_device<PFN_vkCreateShaderModule>(device, "vkCreateShaderModule");
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice device, const VkShaderModuleCreateInfo* info,
                                              const VkAllocationCallbacks* allocator, VkShaderModule* made) {
-  const auto result = next_create_module(device, info, allocator, made);
+  const auto result = StatisticsLayer::below(device).create_module(device, info, allocator, made);
   const std::scoped_lock lock(mutex);
   if (result == VK_SUCCESS) {
     modules[*made] = info->codeSize;
@@ -178,7 +125,8 @@ VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkDeferredOpera
   for (auto& info : asked) {
     info.flags &= ~static_cast<VkPipelineCreateFlags>(VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR);
   }
-  const auto result = next_create(device, deferred, cache, count, asked.data(), allocator, made);
+  const auto result =
+      StatisticsLayer::below(device).create_pipelines(device, deferred, cache, count, asked.data(), allocator, made);
   const std::scoped_lock lock(mutex);
   for (std::uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
     auto& known = pipelines[made[i]];
@@ -190,21 +138,6 @@ VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkDeferredOpera
     }
   }
   return result;
-}
-
-/// Vulkan's way to give a list.
-template <typename Item>
-VkResult give(const std::vector<Item>& items, std::uint32_t* count, Item* to) {
-  if (to == nullptr) {
-    *count = static_cast<std::uint32_t>(items.size());
-    return VK_SUCCESS;
-  }
-  const bool whole = *count >= items.size();
-  *count = whole ? static_cast<std::uint32_t>(items.size()) : *count;
-  for (std::uint32_t i = 0; i < *count; ++i) {
-    to[i] = items[i];
-  }
-  return whole ? VK_SUCCESS : VK_INCOMPLETE;
 }
 
 /// Ends the program: the layer broke a rule of the specification.
@@ -260,50 +193,33 @@ VKAPI_ATTR VkResult VKAPI_CALL get_statistics(VkDevice, const VkPipelineExecutab
   return give(statistics, count, to);
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {
-  const std::string_view wanted(name);
-  if (wanted == "vkGetDeviceProcAddr") {
-    return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
+PFN_vkVoidFunction StatisticsLayer::device_function(const Next& next, std::string_view name, PFN_vkVoidFunction given) {
+  if (name == "vkCreateRayTracingPipelinesKHR" && next.create_pipelines != nullptr) {
+    return as_void(create_pipelines);
   }
-  if (wanted == "vkCreateRayTracingPipelinesKHR" && next_create != nullptr) {
-    return reinterpret_cast<PFN_vkVoidFunction>(create_pipelines);
+  if (name == "vkCreateShaderModule" && next.create_module != nullptr) {
+    return as_void(create_module);
   }
-  if (wanted == "vkCreateShaderModule" && next_create_module != nullptr) {
-    return reinterpret_cast<PFN_vkVoidFunction>(create_module);
+  if (name == "vkGetRayTracingShaderGroupStackSizeKHR" && next.create_pipelines != nullptr) {
+    return as_void(get_stack);
   }
-  if (wanted == "vkGetRayTracingShaderGroupStackSizeKHR" && next_create != nullptr) {
-    return reinterpret_cast<PFN_vkVoidFunction>(get_stack);
+  if (enabled && name == "vkGetPipelineExecutablePropertiesKHR") {
+    return as_void(get_executables);
   }
-  if (enabled && wanted == "vkGetPipelineExecutablePropertiesKHR") {
-    return reinterpret_cast<PFN_vkVoidFunction>(get_executables);
+  if (enabled && name == "vkGetPipelineExecutableStatisticsKHR") {
+    return as_void(get_statistics);
   }
-  if (enabled && wanted == "vkGetPipelineExecutableStatisticsKHR") {
-    return reinterpret_cast<PFN_vkVoidFunction>(get_statistics);
-  }
-  return next_device_proc(device, name);
+  return given;
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* name) {
-  const std::string_view wanted(name);
-  if (wanted == "vkGetInstanceProcAddr") {
-    return reinterpret_cast<PFN_vkVoidFunction>(instance_proc);
+PFN_vkVoidFunction StatisticsLayer::instance_function(std::string_view name) {
+  if (name == "vkEnumerateDeviceExtensionProperties") {
+    return as_void(get_extensions);
   }
-  if (wanted == "vkCreateInstance") {
-    return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
+  if (name == "vkGetPhysicalDeviceFeatures2" || name == "vkGetPhysicalDeviceFeatures2KHR") {
+    return as_void(get_features);
   }
-  if (wanted == "vkCreateDevice") {
-    return reinterpret_cast<PFN_vkVoidFunction>(create_device);
-  }
-  if (wanted == "vkGetDeviceProcAddr") {
-    return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
-  }
-  if (wanted == "vkEnumerateDeviceExtensionProperties") {
-    return reinterpret_cast<PFN_vkVoidFunction>(enumerate_extensions);
-  }
-  if (wanted == "vkGetPhysicalDeviceFeatures2" || wanted == "vkGetPhysicalDeviceFeatures2KHR") {
-    return reinterpret_cast<PFN_vkVoidFunction>(get_features);
-  }
-  return instance == VK_NULL_HANDLE ? nullptr : next_instance_proc(instance, name);
+  return nullptr;
 }
 
 }  // namespace
@@ -311,9 +227,5 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, cons
 
 extern "C" __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 rayreplay_negotiate_statistics(VkNegotiateLayerInterface* interface) {
-  interface->loaderLayerInterfaceVersion = 2;
-  interface->pfnGetInstanceProcAddr = rayreplay::test::instance_proc;
-  interface->pfnGetDeviceProcAddr = rayreplay::test::device_proc;
-  interface->pfnGetPhysicalDeviceProcAddr = nullptr;
-  return VK_SUCCESS;
+  return rayreplay::test::StatisticsLayer::negotiate(interface);
 }

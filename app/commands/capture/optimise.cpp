@@ -100,7 +100,7 @@ output::Table summary(const nlohmann::ordered_json& modules) {
     const bool left = module["hash"].is_null();
     table.rows.push_back({module["module"].get<std::string>(), names, done,
                           module["instructions_before"].get<std::uint64_t>(),
-                          left ? output::Cell{} : output::Cell{module["instructions_removed"].dump()},
+                          left ? output::Cell{} : output::Cell{json_text(module["instructions_removed"])},
                           module["issue_slots_a_launch_before"].get<double>(),
                           left ? output::Cell{} : output::Cell{module["issue_slots_a_launch_saved"].get<double>()},
                           left ? output::Cell{module["why"].get<std::string>()} : output::Cell{}});

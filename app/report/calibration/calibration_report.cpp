@@ -77,7 +77,8 @@ nlohmann::ordered_json row_settings(const Measurement& one) {
   nlohmann::ordered_json keys = nlohmann::ordered_json::object();
   for (const auto& [key, setting] : one.settings.all()) {
     if (setting.value != ParameterValue(std::string())) {
-      std::visit([&](const auto& plain) { keys[key] = plain; }, setting.value);
+      auto& value = keys[key];
+      std::visit([&](const auto& plain) { value = plain; }, setting.value);
     }
   }
   return keys;

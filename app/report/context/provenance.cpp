@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
+
 namespace rayreplay::report {
 namespace {
 
@@ -67,7 +69,7 @@ nlohmann::ordered_json machine_json(const machine::Machine& machine) {
   constexpr std::string_view kEquals = " = ";
   for (std::string line; std::getline(lines, line);) {
     const auto equals = line.find(kEquals);
-    object[line.substr(0, equals)] = nlohmann::ordered_json::parse(line.substr(equals + kEquals.size()));
+    object[line.substr(0, equals)] = parse_json(line.substr(equals + kEquals.size())).value();
   }
   return object;
 }

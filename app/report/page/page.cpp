@@ -8,6 +8,7 @@
 #include "app/report/charts/svg.hpp"
 #include "app/report/page/templates.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
@@ -44,7 +45,7 @@ mustache::data to_mustache(const PageData& value) {
     const auto& text = value.get_ref<const std::string&>();
     return text.empty() ? mustache::data(false) : mustache::data(text);
   }
-  return value.is_number() ? mustache::data(value.dump()) : mustache::data(value == true);
+  return value.is_number() ? mustache::data(json_text(value)) : mustache::data(value == true);
 }
 
 bool has_numbers(const output::Table& table, std::size_t column) {

@@ -7,45 +7,26 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
-
-#include "sim/workloads/warps_workload.hpp"
+#include "sim/workloads/one_row_workload.hpp"
 
 namespace rayreplay::workloads {
 namespace {
 
-class ComputeBound final : public WarpsWorkload {
+class ComputeBound final : public OneRowWorkload {
  public:
   explicit ComputeBound(const Parameters& parameters)
-      : instructions_(get_count(parameters, "instructions")),
-        latency_(get_count(parameters, "latency")),
-        warps_(get_count(parameters, "warps")),
-        rounds_(get_count(parameters, "rounds")) {}
+      : OneRowWorkload("compute-bound", parameters),
+        instructions_(get_count(parameters, "instructions")),
+        latency_(get_count(parameters, "latency")) {}
 
   [[nodiscard]] std::vector<std::string> examples() const override {
     return {"compute-bound:warps=4", "compute-bound:warps=1", "compute-bound:warps=2,latency=1000"};
   }
 
  private:
-  [[nodiscard]] WarpWorkload make(const TimedMachine& machine) const override {
-    const std::uint64_t of_sm = std::uint64_t{warps_} * machine.partitions * rounds_;
-    WarpMaker maker("compute-bound", machine, machine.sms * of_sm, 0);
-    for (std::uint32_t sm = 0; sm < machine.sms; ++sm) {
-      for (std::uint64_t warp = 0; warp < of_sm; ++warp) {
-        maker.warp(sm);
-        maker.row().issue = instructions_ * memory::kIssueScale;
-        maker.row().latency = latency_;
-      }
-    }
-    return maker.finish();
-  }
-
-  [[nodiscard]] std::uint32_t resident_on(const TimedMachine& machine) const override {
-    return warps_ * machine.partitions;
-  }
-
-  [[nodiscard]] std::string unknown_on(const TimedMachine& machine) const override {
-    return too_many_warps(machine, std::uint64_t{warps_} * machine.partitions);
+  void fill(memory::WarpWork& row) const override {
+    row.issue = instructions_ * memory::kIssueScale;
+    row.latency = latency_;
   }
 
   [[nodiscard]] std::vector<KnownAnswer> answers_on(const TimedMachine& machine) const override {
@@ -65,8 +46,6 @@ class ComputeBound final : public WarpsWorkload {
 
   std::uint32_t instructions_;
   std::uint32_t latency_;
-  std::uint32_t warps_;
-  std::uint32_t rounds_;
 };
 
 const Workloads::Registrar kRegistrar(

@@ -17,19 +17,18 @@
 #include <memory>
 #include <vector>
 
-#include "sim/workloads/warps_workload.hpp"
+#include "sim/workloads/one_row_workload.hpp"
 
 namespace rayreplay::workloads {
 namespace {
 
-class RayTests final : public WarpsWorkload {
+class RayTests final : public OneRowWorkload {
  public:
   explicit RayTests(const Parameters& parameters)
-      : visits_(get_count(parameters, "visits")),
+      : OneRowWorkload("ray-tests", parameters),
+        visits_(get_count(parameters, "visits")),
         boxes_(get_count(parameters, "boxes")),
-        triangles_(get_count(parameters, "triangles")),
-        warps_(get_count(parameters, "warps")),
-        rounds_(get_count(parameters, "rounds")) {}
+        triangles_(get_count(parameters, "triangles")) {}
 
   [[nodiscard]] std::uint32_t version() const override {
     return 2;  // since 2 the answers are exact at rates of fractions
@@ -39,26 +38,10 @@ class RayTests final : public WarpsWorkload {
   }
 
  private:
-  [[nodiscard]] WarpWorkload make(const TimedMachine& machine) const override {
-    const std::uint64_t of_sm = std::uint64_t{warps_} * machine.partitions * rounds_;
-    WarpMaker maker("ray-tests", machine, machine.sms * of_sm, 0);
-    for (std::uint32_t sm = 0; sm < machine.sms; ++sm) {
-      for (std::uint64_t warp = 0; warp < of_sm; ++warp) {
-        maker.warp(sm);
-        maker.row().visits = static_cast<std::uint16_t>(visits_);
-        maker.row().boxes = static_cast<std::uint16_t>(boxes_);
-        maker.row().triangles = static_cast<std::uint16_t>(triangles_);
-      }
-    }
-    return maker.finish();
-  }
-
-  [[nodiscard]] std::uint32_t resident_on(const TimedMachine& machine) const override {
-    return warps_ * machine.partitions;
-  }
-
-  [[nodiscard]] std::string unknown_on(const TimedMachine& machine) const override {
-    return too_many_warps(machine, std::uint64_t{warps_} * machine.partitions);
+  void fill(memory::WarpWork& row) const override {
+    row.visits = static_cast<std::uint16_t>(visits_);
+    row.boxes = static_cast<std::uint16_t>(boxes_);
+    row.triangles = static_cast<std::uint16_t>(triangles_);
   }
 
   [[nodiscard]] std::vector<KnownAnswer> answers_on(const TimedMachine& machine) const override {
@@ -95,8 +78,6 @@ class RayTests final : public WarpsWorkload {
   std::uint32_t visits_;
   std::uint32_t boxes_;
   std::uint32_t triangles_;
-  std::uint32_t warps_;
-  std::uint32_t rounds_;
 };
 
 const Workloads::Registrar kRegistrar(
