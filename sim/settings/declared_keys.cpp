@@ -322,6 +322,12 @@ void add_stream(List& list) {
   list.whole("stream.load_bytes", defaults.load_bytes, "bytes", 0, kMaxSize, kStream,
              "Maximum bytes that a lane reads by one instruction; 0: no limit (a node is one instruction)")
       .flag("--load-bytes", kAccesses);
+  list.text(
+          "stream.shader_accesses", kAuto, kStream,
+          "Accesses of shaders to buffers, as the capture recorded them (--profile memory); auto: where the trace has "
+          "those of all threads")
+      .choices({kAuto, "on", "off"})
+      .flag("--shader-accesses", kAccesses);
   list.truth("stream.coalesce", defaults.coalescing.coalesce, kStream,
              "Whether lanes of an instruction that touch one line share a transaction; false: each lane has its own")
       .flag("--per-lane", kAccesses);
