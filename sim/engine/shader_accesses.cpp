@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "sim/engine/stages/stream.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
 constexpr const char* kShaderAccesses = "stream.shader_accesses";
+constexpr const char* kCyclesOfInstruction = "scheduler.cycles_per_instruction";
+/// Dependent arithmetic takes as many (docs/assumptions.md).
+constexpr double kCyclesOfArithmetic = 4;
 
 }  // namespace
 
@@ -23,20 +27,29 @@ bool takes_shader_accesses(const Experiment& experiment) {
   return recorded > 0 && (wanted == "on" || (wanted == "auto" && experiment.facts->access_every == 1));
 }
 
-std::string shader_access_note(const Experiment& experiment) {
+std::vector<std::string> shader_access_notes(const Experiment& experiment) {
+  const Settings& settings = *experiment.settings;
   const std::uint64_t every = experiment.facts->access_every;
-  if (experiment.launch().accesses == 0 || every == 1 || experiment.settings->text(kShaderAccesses) == "off") {
-    return "";
+  if (experiment.launch().accesses == 0 || settings.text(kShaderAccesses) == "off") {
+    return {};
   }
-  return takes_shader_accesses(experiment)
-             ? fmt::format(
-                   "the accesses of shaders are those of one thread in {} alone (--profile-memory-sample); "
-                   "nothing is scaled",
-                   every)
-             : fmt::format(
-                   "the trace has the accesses of shaders for one thread in {} alone "
-                   "(--profile-memory-sample), so they are left out; {}=on takes them",
-                   every, kShaderAccesses);
+  std::vector<std::string> notes;
+  const bool taken = takes_shader_accesses(experiment);
+  if (every > 1) {
+    notes.push_back(taken ? fmt::format("the accesses of shaders are those of one thread in {} alone "
+                                        "(--profile-memory-sample); nothing is scaled",
+                                        every)
+                          : fmt::format("the trace has the accesses of shaders for one thread in {} alone "
+                                        "(--profile-memory-sample), so they are left out; {}=on takes them",
+                                        every, kShaderAccesses));
+  }
+  if (taken && has_memory_time(settings) && settings.real(kCyclesOfInstruction) > kCyclesOfArithmetic) {
+    notes.push_back(
+        fmt::format("{} = {} has a share for waits of shaders' loads, and captured accesses are waited for "
+                    "too; {} is without that share",
+                    kCyclesOfInstruction, settings.real(kCyclesOfInstruction), kCyclesOfArithmetic));
+  }
+  return notes;
 }
 
 }  // namespace rayreplay::experiment

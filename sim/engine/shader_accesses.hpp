@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/engine/experiment.hpp"
 
@@ -14,7 +15,8 @@ namespace rayreplay::experiment {
 
 [[nodiscard]] bool takes_shader_accesses(const Experiment& experiment);
 
-/// What the result has to say about it; "": nothing.
-[[nodiscard]] std::string shader_access_note(const Experiment& experiment);
+/// What the result has to say about it: threads without recorded accesses; in memory time, costs of calls that hold a
+/// share for the same waits.
+[[nodiscard]] std::vector<std::string> shader_access_notes(const Experiment& experiment);
 
 }  // namespace rayreplay::experiment

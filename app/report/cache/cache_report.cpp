@@ -225,8 +225,8 @@ std::string shader_accesses_text(const CacheResult& result) {
                           counted(result.tally.stored_pixels, "thread"));
     }
   }
-  if (!result.shader_note.empty()) {
-    text += (text.empty() ? "" : "; ") + result.shader_note;
+  for (const std::string& note : result.shader_notes) {
+    text += (text.empty() ? "" : "; ") + note;
   }
   return text;
 }
@@ -334,7 +334,7 @@ ordered_json cache_json(const CacheContext& context) {
   document["configuration"]["scheduled"] = result.scheduled;
   document["configuration"]["captured_sms"] = result.captured_sms;
   document["configuration"]["schedule_note"] = result.schedule_note;
-  document["configuration"]["shader_note"] = result.shader_note;
+  document["configuration"]["shader_notes"] = result.shader_notes;
   document["machine"] = machine_json(result.machine);
   document["summary"] = summary_json(result);
   if (has_time(result)) {

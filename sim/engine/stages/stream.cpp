@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -268,9 +269,7 @@ std::vector<std::string> stream_notes(const Experiment& experiment) {
   }
   const Settings& settings = *experiment.settings;
   std::vector<std::string> notes = machine_notes(settings, decisions(settings, *experiment.facts).warp_size);
-  if (std::string note = shader_access_note(experiment); !note.empty()) {
-    notes.push_back(std::move(note));
-  }
+  std::ranges::move(shader_access_notes(experiment), std::back_inserter(notes));
   return notes;
 }
 
@@ -344,7 +343,7 @@ PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {
     prepared.options.payload_bytes = shaders_state(bench, experiment).payload_in_words(kMaxSize);
   }
   prepared.options.shader_accesses = takes_shader_accesses(experiment);
-  prepared.shader_note = shader_access_note(experiment);
+  prepared.shader_notes = shader_access_notes(experiment);
   if (prepared.options.shader_accesses) {
     prepared.options.writes_images = machine::image_writers(prepared.data->trace);
   }

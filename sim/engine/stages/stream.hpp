@@ -29,8 +29,8 @@ struct PreparedStream {
   LaunchSchedule schedule;
   std::shared_ptr<const RegroupedLaunch> regrouped;  ///< null: whole threads
   memory::StreamOptions options;
-  std::string shader_note{};               ///< what the result has to say about accesses of shaders; "": nothing
-  std::vector<std::uint32_t> start_delay;  ///< memory time: that of the interleaving, which refers to it
+  std::vector<std::string> shader_notes{};  ///< what the result has to say about accesses of shaders
+  std::vector<std::uint32_t> start_delay;   ///< memory time: that of the interleaving, which refers to it
   machine::InterleaveOptions interleaving;
 };
 
