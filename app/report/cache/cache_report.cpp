@@ -215,6 +215,8 @@ std::string cache_sentences(const CacheResult& result) {
   return text + "\n";
 }
 
+namespace {
+
 /// What the stream has of the shaders' own accesses; "": the trace has none.
 std::string shader_accesses_text(const CacheResult& result) {
   std::string text;
@@ -230,6 +232,8 @@ std::string shader_accesses_text(const CacheResult& result) {
   }
   return text;
 }
+
+}  // namespace
 
 Facts cache_facts(const CacheResult& result) {
   Facts facts;
