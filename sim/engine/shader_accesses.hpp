@@ -15,8 +15,8 @@ namespace rayreplay::experiment {
 
 [[nodiscard]] bool takes_shader_accesses(const Experiment& experiment);
 
-/// What the result has to say about it: threads without recorded accesses; in memory time, costs of calls that hold a
-/// share for the same waits.
+/// What the result has to say about it: threads without recorded accesses; a pixel's size that is given; in memory
+/// time, latencies of calls that hold the same waits.
 [[nodiscard]] std::vector<std::string> shader_access_notes(const Experiment& experiment);
 
 }  // namespace rayreplay::experiment

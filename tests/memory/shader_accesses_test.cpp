@@ -165,6 +165,12 @@ TEST_F(ShaderAccessesByHand, PixelsAreWrittenOnce) {
                                           ElementsAre("shader-atomic 01 store 4: descriptor 0.3 buffer+0",
                                                       "frame-buffer 11 store 16: frame buffer+32 frame buffer+48")));
   EXPECT_EQ(source_->tally().stored_pixels, 1U);
+  // A size that is given stays.
+  options_.stores_are_pixels = false;
+  EXPECT_THAT(rows(options_).at(0), ElementsAre("shader-store 10 store 16: descriptor 0.2 buffer+0",
+                                                "frame-buffer 11 store 16: frame buffer+0 frame buffer+16"));
+  EXPECT_EQ(source_->tally().stored_pixels, 0U);
+  options_.stores_are_pixels = true;
   // What a shader that writes images stores to a buffer is not its pixel.
   options_.writes_images = {1, 0, 0, 0};
   EXPECT_THAT(rows(options_).at(0), ElementsAre("shader-store 10 store 16: descriptor 0.2 buffer+0",
@@ -521,6 +527,14 @@ TEST(ShaderAccesses, AsTheirTwinInATracedLaunch) {
   add_random_accesses(trace, 5);
   expect_twin(trace, scheduler::cut_paths(trace.launches[0], {}), 32, 1);
   expect_twin(trace, scheduler::cut_paths(trace.launches[0], {.at = scheduler::CutAt::PendingCall}), 16, 1);
+}
+
+/// Addresses and order of a real run (tests/data/lavapipe/README.md).
+TEST(ShaderAccesses, AsTheirTwinInACapture) {
+  const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/one-weekend-memory.rrt");
+  for (const auto at : {scheduler::CutAt::Nothing, scheduler::CutAt::PendingCall, scheduler::CutAt::EveryCall}) {
+    expect_twin(trace, scheduler::cut_paths(trace.launches[0], {.at = at}), 32, 1);
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ ChunkMaker::ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, c
       warp_size_(options.warp_size),
       table_(trace, launch, structure),
       rays_(launch, *work.segments),
+      stores_are_pixels_(options.stores_are_pixels),
       home_(launch.data.threads(), 0) {
   if (options.shader_accesses) {
     accesses_.emplace(trace, launch, options.writes_images);
@@ -101,7 +102,8 @@ void ChunkMaker::add_lanes(const ItemLanes& lanes, LaunchChunk& chunk, std::vect
                            .moved = (lanes.moved >> lane & 1U) != 0,
                            .first_call = first_call,
                            .rays = rays,
-                           .stores_pixel = accesses_ && rays_.is_last(segment) && accesses_->stores_result(thread)});
+                           .stores_pixel = accesses_ && stores_are_pixels_ && rays_.is_last(segment) &&
+                                           accesses_->stores_result(thread)});
     ranges.push_back({.thread = thread,
                       .first_event = work_.segments->event_offset[segment],
                       .last_event = work_.segments->event_offset[std::size_t{segment} + 1],

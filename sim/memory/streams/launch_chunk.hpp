@@ -80,6 +80,7 @@ class ChunkMaker {
   ShaderTable table_;
   std::optional<AccessFinder> accesses_;  ///< empty: recorded accesses are not wanted
   SegmentRays rays_;
+  bool stores_are_pixels_;
   std::vector<std::uint32_t> home_;  ///< by thread
 };
 
