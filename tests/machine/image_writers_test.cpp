@@ -33,7 +33,7 @@ TEST(ImageWriters, AreThoseWithAnImageWrite) {
   trace.shaders.push_back(shader_of({}));
   trace.shaders.push_back(shader_of({0x07230203, 1, 2}));
   EXPECT_THAT(machine::image_writers(trace), testing::ElementsAre(0, 1, 0, 0));
-  EXPECT_THAT(machine::image_writers({}), testing::IsEmpty());
+  EXPECT_THAT(machine::image_writers(trace::Trace()), testing::IsEmpty());
 }
 
 }  // namespace

@@ -531,9 +531,12 @@ TEST(ShaderAccesses, AsTheirTwinInATracedLaunch) {
 
 /// Addresses and order of a real run (tests/data/lavapipe/README.md).
 TEST(ShaderAccesses, AsTheirTwinInACapture) {
-  const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/one-weekend-memory.rrt");
-  for (const auto at : {scheduler::CutAt::Nothing, scheduler::CutAt::PendingCall, scheduler::CutAt::EveryCall}) {
-    expect_twin(trace, scheduler::cut_paths(trace.launches[0], {.at = at}), 32, 1);
+  for (const char* name : {"one-weekend-memory", "stored-pixels"}) {
+    SCOPED_TRACE(name);
+    const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/" + std::string(name) + ".rrt");
+    for (const auto at : {scheduler::CutAt::Nothing, scheduler::CutAt::PendingCall, scheduler::CutAt::EveryCall}) {
+      expect_twin(trace, scheduler::cut_paths(trace.launches[0], {.at = at}), 32, 1);
+    }
   }
 }
 

@@ -22,6 +22,8 @@ using Words = std::vector<std::string>;
 
 /// All threads, rays and accesses of a frame (tests/data/lavapipe/README.md).
 const std::string kMemory = RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/one-weekend-memory.rrt";
+/// Ray generation of its 256 threads loads and stores a word of a buffer, which is the picture.
+const std::string kStored = RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/stored-pixels.rrt";
 const std::string kWithout = RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/one-weekend-paths.rrt";
 
 Words joined(Words words, const Words& more) {
@@ -35,8 +37,8 @@ json answer(const Words& words) {
   return outcome.code == 0 ? json::parse(outcome.output) : json();
 }
 
-json cache(const Words& more) {
-  return answer(joined({"cache", kMemory, "--machine", "rtx4060-laptop", "--sms", "2", "--no-distances"}, more));
+json cache(const Words& more, const std::string& trace = kMemory) {
+  return answer(joined({"cache", trace, "--machine", "rtx4060-laptop", "--sms", "2", "--no-distances"}, more));
 }
 
 /// By kind of data: the accesses of the L1, loads and stores.
@@ -113,6 +115,26 @@ TEST(ShaderAccessesCommand, APictureInAnImageStaysOne) {
   EXPECT_EQ(of_kinds(on).at("frame-buffer"), of_kinds(cache({"--pixel-bytes", "16"})).at("frame-buffer"));
   const json none = cache({"--pixel-bytes", "0"});
   EXPECT_FALSE(of_kinds(none).contains("frame-buffer"));
+}
+
+TEST(ShaderAccessesCommand, APictureInABufferIsWrittenOnce) {
+  using Kinds = std::map<std::string, std::uint64_t>;
+  const json on = cache({"--per-lane"}, kStored);
+  EXPECT_EQ(on["summary"]["stored_pixels"], 256);
+  EXPECT_EQ(on["summary"]["shader_accesses"], 512);
+  EXPECT_EQ(of_kinds(on).at("shader-load"), 256);
+  EXPECT_EQ(of_kinds(on).at("shader-store"), 256);
+  EXPECT_EQ(of_kinds(on, "stores").at("shader-store"), 256);
+  EXPECT_EQ(of_kinds(on, "stores").at("shader-load"), 0);
+  EXPECT_FALSE(of_kinds(on).contains("frame-buffer"));
+  const Kinds off = of_kinds(cache({"--per-lane", "--shader-accesses", "off"}, kStored));
+  EXPECT_EQ(off.at("frame-buffer"), 256);
+  EXPECT_FALSE(off.contains("shader-store"));
+  // A number given by hand is that of every thread.
+  const json given = cache({"--per-lane", "--pixel-bytes", "16"}, kStored);
+  EXPECT_EQ(of_kinds(given).at("frame-buffer"), 256);
+  EXPECT_EQ(of_kinds(given).at("shader-store"), 256);
+  EXPECT_EQ(given["summary"]["stored_pixels"], 0);
 }
 
 TEST(ShaderAccessesCommand, NumbersGivenByHandAreNamed) {
