@@ -10,6 +10,7 @@
 #include "bvh/bvh.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
 #include "sim/memory/streams/launch_source.hpp"
+#include "sim/memory/streams/shader_calls.hpp"
 #include "tests/memory/launch_streams.hpp"
 #include "tests/memory/shader_accesses.hpp"
 #include "tests/memory/traced_launches.hpp"
@@ -362,7 +363,7 @@ class Twin {
         std::uint64_t place = 0;
         for (std::uint64_t other = first; other < call; ++other) {
           place +=
-              trace::enters_shader(data_.events.kind[other]) && number_of(thread, segment, other) == number ? 1 : 0;
+              trace::enters_shader(data_.events.kind[other]) && number_of(thread, segment, other) == number ? 1U : 0U;
         }
         return {number, kInCall, place,
                 shader * trace::kEventKinds + static_cast<std::uint32_t>(data_.events.kind[call])};
