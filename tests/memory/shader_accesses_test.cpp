@@ -153,7 +153,7 @@ TEST_F(ShaderAccessesByHand, TwoWarps) {
                                            "shader-load device memory line 31 sectors 8 lanes 1",
                                            "shader-load device memory line 32 sectors 1 lanes 1",
                                            "shader-store descriptor 0.2 buffer line 0 sectors 2 lanes 2"));
-  EXPECT_EQ(source_->tally().shader_accesses, 16U) << "all but the shader record's";
+  EXPECT_EQ(source_->tally().shader_accesses, 15U) << "all but the shader record's";
   EXPECT_EQ(source_->tally().stored_pixels, 4U);
   EXPECT_EQ(named(source_->allocations(), "device memory").bytes, 2 * kPage);
   EXPECT_EQ(named(source_->allocations(), "device memory").start % kPage, 0U);

@@ -91,7 +91,8 @@ void ShaderMemory::add_pages(const trace::Trace& trace, const trace::Launch& lau
     }
     const std::uint64_t address = accesses.address[row];
     const std::uint32_t bytes = trace.access_sites.bytes[site];
-    if (bytes - 1 > std::numeric_limits<std::uint64_t>::max() - kPage - address) {
+    constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max() - kPage;
+    if (address > kLast || bytes - 1 > kLast - address) {
       throw Error(ErrorKind::Input, {"an access of a shader ends behind the last address", "access streams",
                                      fmt::format("{} bytes at {:#x}", bytes, address), "an end below 2^64 - 2^16",
                                      "capture the launch again"});
