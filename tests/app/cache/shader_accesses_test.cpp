@@ -158,9 +158,9 @@ TEST(ShaderAccessesCommand, MemoryTimeWaitsForThem) {
     SCOPED_TRACE(on["rows"][row]["model"]);
     EXPECT_GT(on["rows"][row]["cycles"], off["rows"][row]["cycles"]);
     EXPECT_EQ(on["rows"][row]["time_efficiency"], off["rows"][row]["time_efficiency"]) << "the warps are the same";
-    EXPECT_GT(on["rows"][row]["traffic_shader-load_bytes"], 0);
-    EXPECT_EQ(on["rows"][row]["traffic_shader-store_bytes"], 0);
-    EXPECT_EQ(off["rows"][row]["traffic_shader-load_bytes"], 0);
+    EXPECT_GT(on["rows"][row]["traffic_shader_load_bytes"], 0);
+    EXPECT_EQ(on["rows"][row]["traffic_shader_store_bytes"], 0);
+    EXPECT_EQ(off["rows"][row]["traffic_shader_load_bytes"], 0);
     EXPECT_EQ(on["rows"][row]["traffic_node_bytes"], off["rows"][row]["traffic_node_bytes"]);
   }
   EXPECT_THAT(on["configuration"]["shader_notes"].dump(), HasSubstr("scheduler.cycles_per_instruction"));
