@@ -221,9 +221,6 @@ void log_result(const CacheResult& result) {
   if (!result.schedule_note.empty()) {
     console::note("schedule {}: {}", parse_spec(result.schedule).name, result.schedule_note);
   }
-  for (const std::string& note : result.shader_notes) {
-    console::note("{}", note);
-  }
   if (result.scheduled && result.warp_size != result.machine.warp_size) {
     console::warn("warps have {} here, on the machine {} {}", counted(result.warp_size, "lane"), result.machine.name,
                   result.machine.warp_size);
