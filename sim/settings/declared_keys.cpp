@@ -327,8 +327,7 @@ void add_stream(List& list) {
       .flag("--load-bytes", kAccesses);
   list.text(
           "stream.shader_accesses", kAuto, kStream,
-          "Accesses of shaders to buffers, as the capture recorded them (--profile memory); auto: where the trace has "
-          "those of all threads")
+          "Accesses of shaders to buffers, as a capture recorded them; auto: where the trace has those of all threads")
       .choices({kAuto, "on", "off"})
       .flag("--shader-accesses", kAccesses);
   list.truth("stream.coalesce", defaults.coalescing.coalesce, kStream,
