@@ -51,6 +51,9 @@ typedef enum rr_kind {
   RR_FRAME_BUFFER,
   RR_OTHER, /* not known: rayreplay cache --guess-labels suggests a kind */
   RR_STATE,
+  RR_SHADER_LOAD,
+  RR_SHADER_STORE,
+  RR_SHADER_ATOMIC,
   RR_KINDS
 } rr_kind;
 
@@ -293,8 +296,9 @@ static inline int rr_trace_record(rr_trace* trace, uint32_t sm, uint32_t warp, i
 }
 
 static inline void rr_trace_write(rr_trace* trace, FILE* file) {
-  static const char* const kinds[] = {"node",    "index", "vertex",       "box",   "instance", "shader-record",
-                                      "payload", "stack", "frame-buffer", "other", "state"};
+  static const char* const kinds[] = {"node",          "index",       "vertex",       "box",          "instance",
+                                      "shader-record", "payload",     "stack",        "frame-buffer", "other",
+                                      "state",         "shader-load", "shader-store", "shader-atomic"};
   uint32_t i;
   size_t size;
   fputs(trace->head, file);

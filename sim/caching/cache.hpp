@@ -73,6 +73,7 @@ struct CacheResult {
   bool captured_sms = false;                              ///< SMs are the captured ones
   std::string schedule_note;  ///< assumptions of the schedule, why `auto` did not take the captured one, keys of the
                               ///< packing without effect; "": none
+  std::vector<std::string> shader_notes;  ///< of which threads accesses of shaders are there, and what else they change
   std::uint64_t structure_bytes = 0;
   bvh::Ignored ignored;
   memory::SourceTally tally;

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "capture/import/memory_trace.hpp"
+#include "capture/trace/access_sample.hpp"
 #include "capture/trace/reader.hpp"
 #include "sim/engine/stage_key.hpp"
 
@@ -25,6 +26,7 @@ constexpr std::uint64_t kRayBytes = 48;
 constexpr std::uint64_t kEventBytes = 24;
 constexpr std::uint64_t kThreadBytes = 16;
 constexpr std::uint64_t kPrimitiveBytes = 48;
+constexpr std::uint64_t kAccessBytes = 20;
 constexpr std::uint64_t kRecordBytes = 19;
 constexpr std::uint64_t kAddressBytes = 8;
 /// For an estimate: the accesses of warps are known once the machine is.
@@ -35,15 +37,17 @@ constexpr std::uint64_t kAheadBytes = std::uint64_t{32} << 20U;
 void add_up(InputFacts& facts) {
   facts.memory_bytes = facts.primitives * kPrimitiveBytes;
   for (const LaunchFacts& launch : facts.launches) {
-    facts.memory_bytes += launch.rays * kRayBytes + launch.events * kEventBytes + launch.size.threads() * kThreadBytes;
+    facts.memory_bytes += launch.rays * kRayBytes + launch.events * kEventBytes + launch.size.threads() * kThreadBytes +
+                          launch.accesses * kAccessBytes;
   }
 }
 
 void add_sizes(const trace::Trace& trace, InputFacts& facts) {
   facts.warp_size = trace.header.warp_size;
+  facts.access_every = trace::access_sample(trace.header);
   for (const trace::Launch& launch : trace.launches) {
-    facts.launches.push_back(
-        {launch.size, launch.data.rays.size(), launch.data.events.size(), !launch.thread_warp.empty()});
+    facts.launches.push_back({launch.size, launch.data.rays.size(), launch.data.events.size(),
+                              !launch.thread_warp.empty(), launch.data.accesses.size()});
   }
   for (const trace::Geometry& geometry : trace.scene.geometries) {
     facts.primitives += geometry.primitives();
@@ -58,8 +62,9 @@ InputFacts facts_of_trace(const std::string& path) {
   facts.hash = info.hash;
   facts.warp_size = info.header.warp_size;
   facts.primitives = info.primitives;
+  facts.access_every = trace::access_sample(info.header);
   for (const trace::LaunchInfo& launch : info.launches) {
-    facts.launches.push_back({launch.size, launch.rays, launch.events, launch.has_warps});
+    facts.launches.push_back({launch.size, launch.rays, launch.events, launch.has_warps, launch.accesses});
   }
   add_up(facts);
   return facts;
@@ -71,7 +76,7 @@ InputFacts facts_of_memory_trace(const std::string& path) {
   facts.name = path;
   facts.memory = true;
   facts.warp_size = reader->header().warp_size;
-  facts.launches.push_back({{reader->header().width, reader->header().height, 1}, 0, 0, false});
+  facts.launches.push_back({{reader->header().width, reader->header().height, 1}, 0, 0, false, 0});
   import::RecordBlock block;
   while (reader->next(block)) {
     facts.records += block.records();
@@ -102,7 +107,7 @@ InputFacts facts_of_workload(const std::string& spec) {
     made.records = created.model->make_memory();
     const workloads::MemoryWorkload& memory = *made.records;
     facts.warp_size = memory.header.warp_size;
-    facts.launches.push_back({{memory.header.width, memory.header.height, 1}, 0, 0, false});
+    facts.launches.push_back({{memory.header.width, memory.header.height, 1}, 0, 0, false, 0});
     facts.records = memory.records.records();
     facts.memory_bytes = facts.records * kRecordBytes + memory.records.address.size() * kAddressBytes;
   } else {

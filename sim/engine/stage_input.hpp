@@ -29,6 +29,7 @@ struct LaunchFacts {
   trace::LaunchSize size;
   std::uint64_t rays = 0, events = 0;
   bool has_warps = false;
+  std::uint64_t accesses = 0;  ///< recorded, of shaders
 };
 
 class MadeAhead;
@@ -41,6 +42,7 @@ struct InputFacts {
   bool warps = false;           ///< a workload of warps, which the stage "stream" makes for its machine
   std::uint32_t warp_size = 0;  ///< the trace's; 0: none
   std::uint64_t primitives = 0;
+  std::uint64_t access_every = 1;  ///< accesses of shaders are those of threads whose id is a multiple of this
   std::uint64_t records = 0;       ///< of a memory trace
   std::uint64_t memory_bytes = 0;  ///< decoded
   std::vector<LaunchFacts> launches;

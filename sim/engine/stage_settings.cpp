@@ -25,6 +25,7 @@ constexpr const char* kHintFiles = "scheduler.hint_files";
 /// Order of machine::CostSource.
 constexpr std::array<std::string_view, 6> kCostSources = {"auto", "default", "spirv", "blocks", "paths", "captured"};
 constexpr const char* kPayload = "stream.payload_bytes";
+constexpr const char* kPixel = "stream.pixel_bytes";
 constexpr std::string_view kCosts = "costs.";
 constexpr std::string_view kShaderCosts = "shader_costs.";
 
@@ -321,6 +322,10 @@ bool is_payload_in_registers(const Settings& complete) {
   return complete.integer(kPayload) == 0;
 }
 
+bool is_pixel_given(const Settings& complete) {
+  return complete.integer(kPixel) >= 0;
+}
+
 memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_size) {
   memory::StreamOptions options;
   options.warp_traversal = complete.text("traversal.warp");
@@ -330,7 +335,10 @@ memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_siz
     options.payload_bytes = words(complete, kPayload);
   }
   options.record_bytes = small(complete, "stream.record_bytes");
-  options.pixel_bytes = small(complete, "stream.pixel_bytes");
+  if (is_pixel_given(complete)) {
+    options.pixel_bytes = small(complete, kPixel);
+    options.stores_are_pixels = false;
+  }
   options.load_bytes = words(complete, "stream.load_bytes");
   options.coalescing = coalescing_of(complete);
   return options;

@@ -57,6 +57,9 @@ struct TraceDecisions {
 [[nodiscard]] bool is_payload_of_shaders(const Settings& complete);
 /// Whether no payload goes through memory.
 [[nodiscard]] bool is_payload_in_registers(const Settings& complete);
+/// Whether threads write so many bytes to their pixels, whatever their shaders store; else the assumed size, where no
+/// captured stores stand for it.
+[[nodiscard]] bool is_pixel_given(const Settings& complete);
 [[nodiscard]] memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_size);
 [[nodiscard]] machine::InterleaveOptions interleaving_of(const Settings& complete, const machine::Machine& machine,
                                                          std::uint32_t warp_size);

@@ -20,16 +20,19 @@ enum class DataKind : std::uint8_t {
   Payload,
   Stack,
   FrameBuffer,
-  Other,        ///< of an allocation without a more specific kind
-  State,        ///< live state of threads between two segments
+  Other,       ///< of an allocation without a more specific kind
+  State,       ///< live state of threads between two segments
+  ShaderLoad,  ///< recorded load of a buffer by a shader, the application's own memory
+  ShaderStore,
+  ShaderAtomic,
   Unallocated,  ///< outside every allocation
 };
-inline constexpr std::size_t kDataKinds = 12;
+inline constexpr std::size_t kDataKinds = 15;
 
 /// By DataKind.
 inline constexpr std::array<std::string_view, kDataKinds> kDataKindNames = {
-    "node",    "index", "vertex",       "box",   "instance", "shader-record",
-    "payload", "stack", "frame-buffer", "other", "state",    "unallocated"};
+    "node",         "index", "vertex", "box",         "instance",     "shader-record", "payload",    "stack",
+    "frame-buffer", "other", "state",  "shader-load", "shader-store", "shader-atomic", "unallocated"};
 
 [[nodiscard]] constexpr std::string_view to_string(DataKind kind) {
   return kDataKindNames[static_cast<std::size_t>(kind)];

@@ -316,12 +316,20 @@ void add_stream(List& list) {
   list.whole("stream.record_bytes", defaults.record_bytes, "bytes", 0, kMaxSize, kStream,
              "Stride of shader records; 0: not read")
       .flag("--record-bytes", kAccesses);
-  list.whole("stream.pixel_bytes", defaults.pixel_bytes, "bytes", 0, kMaxSize, kStream,
-             "Written to the frame buffer when a thread ends; 0: nothing")
+  static_assert(memory::kAssumedPixel == 16);
+  list.whole(
+          "stream.pixel_bytes", -1, "bytes", -1, kMaxSize, kStream,
+          "Written to the frame buffer when a thread ends; 0: nothing; -1: 16, and nothing by threads whose captured "
+          "stores are their pixel")
       .flag("--pixel-bytes", kAccesses);
   list.whole("stream.load_bytes", defaults.load_bytes, "bytes", 0, kMaxSize, kStream,
              "Maximum bytes that a lane reads by one instruction; 0: no limit (a node is one instruction)")
       .flag("--load-bytes", kAccesses);
+  list.text(
+          "stream.shader_accesses", kAuto, kStream,
+          "Accesses of shaders to buffers, as a capture recorded them; auto: where the trace has those of all threads")
+      .choices({kAuto, "on", "off"})
+      .flag("--shader-accesses", kAccesses);
   list.truth("stream.coalesce", defaults.coalescing.coalesce, kStream,
              "Whether lanes of an instruction that touch one line share a transaction; false: each lane has its own")
       .flag("--per-lane", kAccesses);

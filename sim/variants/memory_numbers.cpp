@@ -33,6 +33,7 @@ constexpr std::string_view kOfMachine = "machine.";
 constexpr std::string_view kBandwidth = "machine.dram_bytes_per_second";
 constexpr std::string_view kRegisters = "registers_per_thread";
 constexpr std::string_view kPayload = "stream.payload_bytes";
+constexpr std::string_view kPixel = "stream.pixel_bytes";
 constexpr std::string_view kLoadBytes = "stream.load_bytes";
 constexpr std::string_view kStackEntries = "stream.stack_entries";
 constexpr double kFactor = 4;
@@ -139,10 +140,11 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
            .key = key,
            .unit = declared.unit,
            .origin = origin,
-           .value = unlimited    ? *unlimited
-                    : of_shaders ? facts.live_state.payload_in_words(kMaxSize)
-                    : whole      ? static_cast<double>(complete.integer(key))
-                                 : complete.real(key),
+           .value = unlimited                                    ? *unlimited
+                    : of_shaders                                 ? facts.live_state.payload_in_words(kMaxSize)
+                    : key == kPixel && !is_pixel_given(complete) ? memory::kAssumedPixel
+                    : whole                                      ? static_cast<double>(complete.integer(key))
+                                                                 : complete.real(key),
            .whole = whole,
            .meaning = unlimited ? std::string(meaning_beside(key, 0)) : std::string(),
            .step = step_of(complete, key)},

@@ -17,6 +17,7 @@
 #include "base/report_progress.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/comparison/ranges.hpp"
+#include "sim/engine/shader_accesses.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/input.hpp"
@@ -114,7 +115,9 @@ class Comparison {
     result_.outputs = wanted_.outputs;
     const Settings first = settings_of(bench_.asked, wanted_.outputs, result_.rows.front());
     result_.machine = stream_machine(first);
-    result_.rays = bench_.open(first).launch().rays;
+    const Experiment experiment = bench_.open(first);
+    result_.rays = experiment.launch().rays;
+    result_.shader_notes = shader_access_notes(experiment);
   }
 
   void check_rows() {

@@ -59,7 +59,8 @@ struct MemoryResult {
   std::uint64_t rays = 0;
   std::vector<MemoryRow> rows;
   std::uint64_t runs = 0;
-  std::vector<std::string> notes;  ///< on ranges that differ from those asked for; what packings leave out
+  std::vector<std::string> shader_notes;  ///< shader_access_notes (sim/engine/shader_accesses.hpp) of the first row
+  std::vector<std::string> notes;         ///< on ranges that differ from those asked for; what packings leave out
 };
 
 /// A launch, and what its variants are computed with.

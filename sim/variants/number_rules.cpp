@@ -55,6 +55,7 @@ constexpr std::array kBeside = {
     Beside{"schedule.resident_warps", From::Zero, "the machine's, by registers"},
     Beside{"stream.stack_entries", From::Zero, "all of them"},
     Beside{"stream.payload_bytes", From::BelowZero, "of the launch's shaders"},
+    Beside{"stream.pixel_bytes", From::BelowZero, "16, or what shaders store"},
     Beside{"stream.record_bytes", From::Zero, "records are not read"},
     Beside{"stream.load_bytes", From::Zero, "no limit"},
     Beside{"scheduler.model:bandwidth", From::Zero, "the machine's"},

@@ -125,6 +125,8 @@ ordered_json summary_json(const CacheResult& result) {
   }
   json["ignored_rays"] = result.tally.ignored_rays;
   json["unobserved_candidates"] = result.tally.unobserved;
+  json["shader_accesses"] = result.tally.shader_accesses;
+  json["stored_pixels"] = result.tally.stored_pixels;
   json["structure_bytes"] = result.structure_bytes;
   return json;
 }
@@ -213,6 +215,26 @@ std::string cache_sentences(const CacheResult& result) {
   return text + "\n";
 }
 
+namespace {
+
+/// What the stream has of the shaders' own accesses; "": the trace has none.
+std::string shader_accesses_text(const CacheResult& result) {
+  std::string text;
+  if (result.tally.shader_accesses > 0) {
+    text = fmt::format("{} to buffers, captured", counted(result.tally.shader_accesses, "access", "accesses"));
+    if (result.tally.stored_pixels > 0) {
+      text += fmt::format("; those of {} stand for the assumed write of their pixels",
+                          counted(result.tally.stored_pixels, "thread"));
+    }
+  }
+  for (const std::string& note : result.shader_notes) {
+    text += (text.empty() ? "" : "; ") + note;
+  }
+  return text;
+}
+
+}  // namespace
+
 Facts cache_facts(const CacheResult& result) {
   Facts facts;
   if (result.scheduled) {
@@ -230,6 +252,9 @@ Facts cache_facts(const CacheResult& result) {
     }
     if (!result.schedule_note.empty()) {
       facts.insert(facts.begin() + 2, {"note", result.schedule_note});
+    }
+    if (const std::string shaders = shader_accesses_text(result); !shaders.empty()) {
+      facts.emplace_back("shaders", shaders);
     }
   } else {
     facts = {{"caches", fmt::format("of {}", result.machine.name)}};
@@ -313,6 +338,7 @@ ordered_json cache_json(const CacheContext& context) {
   document["configuration"]["scheduled"] = result.scheduled;
   document["configuration"]["captured_sms"] = result.captured_sms;
   document["configuration"]["schedule_note"] = result.schedule_note;
+  document["configuration"]["shader_notes"] = result.shader_notes;
   document["machine"] = machine_json(result.machine);
   document["summary"] = summary_json(result);
   if (has_time(result)) {

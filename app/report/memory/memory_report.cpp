@@ -116,12 +116,16 @@ pictures::BarPlot stage_chart(const MemoryResult& result) {
 Facts facts_of(const MemoryContext& memory) {
   const experiment::Resolved& resolved = memory.context.configuration;
   const trace::Launch& launch = memory.context.trace.launches[resolved.launch];
+  Facts more = {{"warps", fmt::format("{}, order {}", counted(resolved.warp_size, "lane"), resolved.order)},
+                {"machine", machine_line(memory)}};
+  if (!memory.result.shader_notes.empty()) {
+    more.emplace_back("shaders", fmt::format("{}", fmt::join(memory.result.shader_notes, "; ")));
+  }
   return launch_facts(
       memory.context,
       fmt::format("{}: {} x {} x {}, {}, {}", resolved.launch, launch.size.width, launch.size.height, launch.size.depth,
                   counted(launch.size.threads(), "thread"), counted(launch.data.rays.size(), "ray")),
-      {{"warps", fmt::format("{}, order {}", counted(resolved.warp_size, "lane"), resolved.order)},
-       {"machine", machine_line(memory)}});
+      more);
 }
 
 std::string to_html(const MemoryContext& memory, const std::vector<NamedHistory>& histories,
@@ -183,8 +187,11 @@ std::string memory_text(const MemoryContext& memory) {
     text += answer_line(sentence);
   }
   text += (text.empty() ? "" : "\n") + context_text(memory.context);
-  text += fmt::format("{:<9}{}\n\n", "machine", text::printable(machine_line(memory)));
-  text += output::to_text(memory_time_table(result)) + "\n" + output::to_text(memory_traffic_table(result));
+  text += fmt::format("{:<9}{}\n", "machine", text::printable(machine_line(memory)));
+  for (const std::string& note : result.shader_notes) {
+    text += fmt::format("{:<9}{}\n", "shaders", note);
+  }
+  text += "\n" + output::to_text(memory_time_table(result)) + "\n" + output::to_text(memory_traffic_table(result));
   if (const std::vector<std::string> moved = moved_sentences(result); !moved.empty()) {
     text += "\n";
     for (const std::string& sentence : moved) {
@@ -208,6 +215,7 @@ std::string memory_text(const MemoryContext& memory) {
 nlohmann::ordered_json memory_json(const MemoryContext& memory) {
   const MemoryResult& result = memory.result;
   nlohmann::ordered_json document = context_json(memory.context, kSchema);
+  document["configuration"]["shader_notes"] = result.shader_notes;
   document["machine"] = machine_json(result.machine);
   document["rays"] = result.rays;
   document["rows"] = to_json(memory_rows(result));

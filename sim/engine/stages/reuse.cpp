@@ -27,6 +27,7 @@ CacheResult analyse_caches(Workbench& bench, const Experiment& experiment, Cache
   options.accelerator = bench.accelerator();
   CacheResult result = run_cache(prepared.data->trace, *prepared.launch, prepared.built->bvh, prepared.schedule,
                                  options, prepared.regrouped.get());
+  result.shader_notes = prepared.shader_notes;
   result.packing = experiment.settings->text("packing");
   result.model =
       prepared.regrouped != nullptr ? prepared.regrouped->model : experiment.settings->text("scheduler.model");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "sim/caching/cache_parts.hpp"
 #include "sim/caching/imported_transactions.hpp"
 #include "sim/engine/machine_room.hpp"
+#include "sim/engine/shader_accesses.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
@@ -21,6 +23,7 @@
 #include "sim/engine/stages/regrouping.hpp"
 #include "sim/launch/launch_stream.hpp"
 #include "sim/launch/launch_work.hpp"
+#include "sim/machine/image_writers.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -257,12 +260,17 @@ void check_stream(const Experiment& experiment) {
   require_shading_sms(settings);
   static_cast<void>(stream_machine(settings));
   static_cast<void>(stream_of(settings, warp_size));
+  static_cast<void>(takes_shader_accesses(experiment));
 }
 
 std::vector<std::string> stream_notes(const Experiment& experiment) {
+  if (experiment.facts->memory) {
+    return {};
+  }
   const Settings& settings = *experiment.settings;
-  return experiment.facts->memory ? std::vector<std::string>()
-                                  : machine_notes(settings, decisions(settings, *experiment.facts).warp_size);
+  std::vector<std::string> notes = machine_notes(settings, decisions(settings, *experiment.facts).warp_size);
+  std::ranges::move(shader_access_notes(experiment), std::back_inserter(notes));
+  return notes;
 }
 
 /// Costs of calls and delays of warps, for memory time.
@@ -334,6 +342,11 @@ PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment) {
   if (is_payload_of_shaders(settings)) {
     prepared.options.payload_bytes = shaders_state(bench, experiment).payload_in_words(kMaxSize);
   }
+  prepared.options.shader_accesses = takes_shader_accesses(experiment);
+  prepared.shader_notes = shader_access_notes(experiment);
+  if (prepared.options.shader_accesses) {
+    prepared.options.writes_images = machine::image_writers(prepared.data->trace);
+  }
   prepared.interleaving = interleaving_of(settings, prepared.machine, resolved.warp_size);
   prepared.interleaving.progress = bench.progress();
   if (has_memory_time(settings)) {
@@ -380,7 +393,7 @@ std::uint64_t likely_transactions(const Experiment& experiment) {
   constexpr std::uint64_t kOfARay = 12;
   constexpr std::uint64_t kOfARecord = 8;
   const InputFacts& facts = *experiment.facts;
-  return facts.memory ? facts.records * kOfARecord : experiment.launch().rays * kOfARay;
+  return facts.memory ? facts.records * kOfARecord : experiment.launch().rays * kOfARay + experiment.launch().accesses;
 }
 
 namespace {
@@ -403,7 +416,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 6},
+                                 .format = 7},
                                 &kCode);
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct PreparedStream {
   LaunchSchedule schedule;
   std::shared_ptr<const RegroupedLaunch> regrouped;  ///< null: whole threads
   memory::StreamOptions options;
-  std::vector<std::uint32_t> start_delay;  ///< memory time: that of the interleaving, which refers to it
+  std::vector<std::string> shader_notes{};  ///< what the result has to say about accesses of shaders
+  std::vector<std::uint32_t> start_delay;   ///< memory time: that of the interleaving, which refers to it
   machine::InterleaveOptions interleaving;
 };
 
@@ -50,7 +52,8 @@ inline constexpr const char* kTimeKey = "schedule.time";
                                                           machine::TimeHistory* history = nullptr,
                                                           memory::TransactionSink* sink = nullptr);
 
-/// Expected transactions: 12 a ray, 8 a record of a memory trace. Overlapping boxes can make a hundred times as many.
+/// Expected transactions: 12 a ray, one a recorded access, 8 a record of a memory trace. Overlapping boxes can make a
+/// hundred times as many.
 [[nodiscard]] std::uint64_t likely_transactions(const Experiment& experiment);
 
 }  // namespace rayreplay::experiment

@@ -3,16 +3,45 @@
 #include <algorithm>
 #include <span>
 
+#include "sim/memory/streams/access_alignment.hpp"
+
 namespace rayreplay::memory {
 namespace {
 
-/// Reduces the lanes' calls to different ones, ascending, and counts both.
-void keep_different(std::vector<std::uint32_t>& calls, WorkWriter& work) {
+/// Reduces the lanes' calls to different ones, ascending, and counts both if `work` is wanted.
+void keep_different(std::vector<std::uint32_t>& calls, WorkWriter* work) {
   const std::size_t lanes = calls.size();
   std::ranges::sort(calls);
   calls.erase(std::ranges::unique(calls).begin(), calls.end());
-  work.count_calls(calls.size(), lanes);
+  if (work != nullptr) {
+    work->count_calls(calls.size(), lanes);
+  }
 }
+
+DataKind kind_of(trace::AccessKind kind) {
+  switch (kind) {
+    case trace::AccessKind::Load:
+      return DataKind::ShaderLoad;
+    case trace::AccessKind::Store:
+      return DataKind::ShaderStore;
+    case trace::AccessKind::Atomic:
+      break;
+  }
+  return DataKind::ShaderAtomic;
+}
+
+/// Lanes with their recorded accesses.
+struct LaneRows {
+  std::vector<const LaunchChunk::Lane*> lanes;
+  std::vector<std::span<const std::uint64_t>> rows;
+
+  void add(const LaunchChunk::Lane& lane, std::span<const std::uint64_t> of_lane) {
+    if (!of_lane.empty()) {
+      lanes.push_back(&lane);
+      rows.push_back(of_lane);
+    }
+  }
+};
 
 }  // namespace
 
@@ -49,23 +78,33 @@ void ItemInstructions::start(const LaunchChunk& chunk, std::size_t item, Instruc
   }
   out.put(DataKind::ShaderRecord, options_->record_bytes, false);
   calls(chunk, item, 0, out);
-  pixels(chunk, item, 0, out);
+  ends(chunk, item, 0, out);
 }
 
 void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, std::size_t group,
                                   InstructionWriter& out) const {
   out.depend();
   out.enter(WorkStage::RayGeneration);
+  const std::uint64_t number = group - chunk.first_group[item] + 1;
   if (out.work() != nullptr) {
-    const std::uint64_t number = group - chunk.first_group[item] + 1;
     std::vector<std::uint32_t> made;
     for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
       if (number <= lane.rays) {
         made.push_back(chunk.calls.trace_call[lane.first_call + number]);
       }
     }
-    keep_different(made, *out.work());
+    keep_different(made, out.work());
     run(made, out);
+  }
+  if (options_->shader_accesses) {
+    LaneRows found;
+    for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+      if (number <= lane.rays) {
+        found.add(lane, chunk.accesses.around.of(lane.first_call + number));
+      }
+    }
+    accesses(found.lanes, found.rows, out);
+    out.depend();
   }
   if (options_->payload_bytes > 0) {
     for (std::uint64_t row = chunk.first_row[group]; row < chunk.first_row[group + 1]; ++row) {
@@ -79,7 +118,7 @@ void ItemInstructions::rays_end(const LaunchChunk& chunk, std::size_t item, std:
                                 InstructionWriter& out) const {
   const std::uint64_t number = group - chunk.first_group[item] + 1;
   calls(chunk, item, number, out);
-  pixels(chunk, item, number, out);
+  ends(chunk, item, number, out);
 }
 
 void ItemInstructions::end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
@@ -110,9 +149,11 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
     };
     out.depend();
     std::vector<std::uint32_t> made;
-    if (out.work() != nullptr) {
+    if (out.work() != nullptr || options_->shader_accesses) {
       for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back(call.number()); });
-      keep_different(made, *out.work());
+      keep_different(made, out.work());
+    }
+    if (out.work() != nullptr) {
       out.enter(stage_of_round(made));
     }
     if (options_->record_bytes > 0) {
@@ -131,7 +172,11 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
       });
       put_local(DataKind::Payload, options_->payload_bytes, false, out);
     }
-    run(made, out);
+    if (options_->shader_accesses) {
+      run_with_accesses(chunk, item, number, j, made, out);
+    } else {
+      run(made, out);
+    }
     if (options_->payload_bytes > 0) {
       out.depend();
       for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
@@ -144,6 +189,72 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
   }
 }
 
+/// The different calls `made` among the `j`-th ones, each with its work and its lanes' recorded accesses.
+void ItemInstructions::run_with_accesses(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
+                                         std::size_t j, const std::vector<std::uint32_t>& made,
+                                         InstructionWriter& out) const {
+  for (const std::uint32_t call : made) {
+    LaneRows found;
+    for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+      if (number > lane.rays) {
+        continue;
+      }
+      const std::uint64_t place = lane.first_call + number;
+      const std::span<const ShaderCall> of_lane = chunk.calls.of(place);
+      if (j < of_lane.size() && of_lane[j].number() == call) {
+        found.add(lane, chunk.accesses.calls.of(chunk.calls.first[place] + j));
+      }
+    }
+    if (out.work() != nullptr) {
+      out.enter(stage_of(static_cast<trace::EventKind>(call % trace::kEventKinds)));
+      run({call}, out);
+    }
+    accesses(found.lanes, found.rows, out);
+  }
+  if (out.work() != nullptr) {
+    out.enter(stage_of_round(made));
+  }
+}
+
+/// The ends of the segments that began their last ray as their `number`-th: code around calls, then pixels.
+void ItemInstructions::ends(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
+                            InstructionWriter& out) const {
+  if (options_->shader_accesses) {
+    LaneRows found;
+    for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+      if (lane.rays == number) {
+        found.add(lane, chunk.accesses.around.of(lane.first_call));
+      }
+    }
+    out.enter(WorkStage::RayGeneration);
+    accesses(found.lanes, found.rows, out);
+  }
+  pixels(chunk, item, number, out);
+}
+
+/// Recorded accesses of these lanes, rows of the launch's.
+void ItemInstructions::accesses(std::span<const LaunchChunk::Lane* const> lanes,
+                                std::span<const std::span<const std::uint64_t>> rows, InstructionWriter& out) const {
+  std::vector<std::vector<std::uint32_t>> sites(rows.size());
+  for (std::size_t lane = 0; lane < rows.size(); ++lane) {
+    for (const std::uint64_t row : rows[lane]) {
+      sites[lane].push_back(recorded_->site[row]);
+    }
+  }
+  const AlignedAccesses aligned = align_accesses(sites);
+  for (std::size_t i = 0; i + 1 < aligned.first.size(); ++i) {
+    std::uint32_t site = 0;
+    for (std::size_t at = aligned.first[i]; at < aligned.first[i + 1]; ++at) {
+      const auto [lane, place] = aligned.accesses[at];
+      site = sites[lane][place];
+      const ShaderMemory::Place found = memory_->shaders->place(site, recorded_->address[rows[lane][place]]);
+      out.add(lanes[lane]->lane, found.address, found.element, lanes[lane]->thread);
+    }
+    out.depend();
+    out.put(kind_of(sites_->kind[site]), sites_->bytes[site], sites_->kind[site] != trace::AccessKind::Load);
+  }
+}
+
 /// Pixels of the threads whose last segment began its last ray as its `number`-th.
 void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
                               InstructionWriter& out) const {
@@ -153,7 +264,7 @@ void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::u
   out.depend();
   out.enter(WorkStage::RayGeneration);
   for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
-    if (lane.last && lane.has_rays && lane.rays == number) {
+    if (lane.last && lane.has_rays && lane.rays == number && !lane.stores_pixel) {
       out.add(lane.lane, memory_->frame_buffer.start + std::uint64_t{lane.thread} * options_->pixel_bytes,
               memory_->frame_buffer.first_element + lane.thread, lane.thread);
     }

@@ -8,10 +8,15 @@
 // calls of a group come before its payload stores, other calls between the loads of record and payload and the store.
 // Words of one array follow each other, and so do record and payload of a call; all else does not. Instructions belong
 // to the stages of work_stage.hpp; the j-th calls of all lanes, with their records and payloads, are one round.
+//
+// Recorded accesses of shaders, if wanted: of each different call of a round, after its work, those of its lanes, as
+// access_alignment.hpp puts them together; those around calls after the work of trace calls, and before the pixel. None
+// follows another: what depends on what is not recorded.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/memory/streams/instruction_writer.hpp"
@@ -23,8 +28,13 @@ namespace rayreplay::memory {
 
 class ItemInstructions {
  public:
-  ItemInstructions(const LaunchMemory& memory, const LaunchWork& work, const StreamOptions& options)
-      : memory_(&memory), work_(work), options_(&options) {}
+  ItemInstructions(const trace::Trace& trace, const trace::Launch& launch, const LaunchMemory& memory,
+                   const LaunchWork& work, const StreamOptions& options)
+      : sites_(&trace.access_sites),
+        recorded_(&launch.data.accesses),
+        memory_(&memory),
+        work_(work),
+        options_(&options) {}
 
   /// Everything before the segments' rays.
   void start(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
@@ -39,6 +49,11 @@ class ItemInstructions {
   template <class Moves>
   void states(const LaunchChunk& chunk, std::size_t item, bool store, Moves moves, InstructionWriter& out) const;
   void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+  void run_with_accesses(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, std::size_t j,
+                         const std::vector<std::uint32_t>& made, InstructionWriter& out) const;
+  void ends(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+  void accesses(std::span<const LaunchChunk::Lane* const> lanes, std::span<const std::span<const std::uint64_t>> rows,
+                InstructionWriter& out) const;
   void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
 
   [[nodiscard]] WorkStage stage_of_round(const std::vector<std::uint32_t>& calls) const;
@@ -47,6 +62,8 @@ class ItemInstructions {
   void put_local(DataKind kind, std::uint32_t bytes, bool store, InstructionWriter& out) const;
   [[nodiscard]] const LaunchArray& region_of(trace::TableRegion region) const;
 
+  const trace::AccessSites* sites_;
+  const trace::Accesses* recorded_;
   const LaunchMemory* memory_;
   LaunchWork work_;
   const StreamOptions* options_;

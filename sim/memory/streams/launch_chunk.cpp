@@ -7,13 +7,17 @@
 namespace rayreplay::memory {
 
 ChunkMaker::ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                       const LaunchWork& work, std::uint32_t warp_size)
+                       const LaunchWork& work, const StreamOptions& options)
     : launch_(&launch),
       work_(work),
-      warp_size_(warp_size),
+      warp_size_(options.warp_size),
       table_(trace, launch, structure),
       rays_(launch, *work.segments),
+      stores_are_pixels_(options.stores_are_pixels),
       home_(launch.data.threads(), 0) {
+  if (options.shader_accesses) {
+    accesses_.emplace(trace, launch, options.writes_images);
+  }
   for (std::size_t place = 0; place < work.thread_at.size(); ++place) {
     if (work.thread_at[place] != scheduler::kNoThread) {
       home_[work.thread_at[place]] = static_cast<std::uint32_t>(place);
@@ -39,6 +43,9 @@ LaunchChunk ChunkMaker::make(std::span<const std::uint32_t> items) const {
   }
   chunk.first_lane.push_back(chunk.lanes.size());
   chunk.calls = table_.calls(ranges);
+  if (accesses_) {
+    chunk.accesses = accesses_->find(ranges, chunk.calls);
+  }
   observe_threads(chunk);
   chunk.first_row.push_back(0);
   for (std::size_t item = 0; item < items.size(); ++item) {
@@ -94,7 +101,9 @@ void ChunkMaker::add_lanes(const ItemLanes& lanes, LaunchChunk& chunk, std::vect
                            .has_rays = rays_.of_thread(thread) > 0,
                            .moved = (lanes.moved >> lane & 1U) != 0,
                            .first_call = first_call,
-                           .rays = rays});
+                           .rays = rays,
+                           .stores_pixel = accesses_ && stores_are_pixels_ && rays_.is_last(segment) &&
+                                           accesses_->stores_result(thread)});
     ranges.push_back({.thread = thread,
                       .first_event = work_.segments->event_offset[segment],
                       .last_event = work_.segments->event_offset[std::size_t{segment} + 1],

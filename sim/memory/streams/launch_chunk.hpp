@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/memory/streams/launch_source.hpp"
+#include "sim/memory/streams/recorded_accesses.hpp"
 #include "sim/memory/streams/segment_rays.hpp"
 #include "sim/memory/streams/shader_calls.hpp"
 #include "sim/memory/streams/step_instructions.hpp"
@@ -35,6 +37,7 @@ struct LaunchChunk {
     std::uint64_t first_place = 0;
     std::uint64_t first_call = 0;  ///< place in `calls`
     std::uint64_t rays = 0;        ///< begun in the segment
+    bool stores_pixel = false;     ///< the thread's last segment, and recorded stores stand for its pixel
   };
 
   std::vector<Lane> lanes;
@@ -46,6 +49,7 @@ struct LaunchChunk {
   std::vector<traversal::Ray> rays;      ///< by row
   traversal::Observed observed;
   ShaderCalls calls;
+  RecordedAccesses accesses;  ///< empty unless wanted
 
   [[nodiscard]] std::span<const Lane> lanes_of(std::size_t item) const {
     return std::span(lanes).subspan(first_lane[item], first_lane[item + 1] - first_lane[item]);
@@ -55,7 +59,7 @@ struct LaunchChunk {
 class ChunkMaker {
  public:
   ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure, const LaunchWork& work,
-             std::uint32_t warp_size);
+             const StreamOptions& options);
 
   [[nodiscard]] std::uint64_t rays_of(std::uint32_t item) const;
   [[nodiscard]] LaunchChunk make(std::span<const std::uint32_t> items) const;
@@ -74,7 +78,9 @@ class ChunkMaker {
   LaunchWork work_;
   std::uint32_t warp_size_;
   ShaderTable table_;
+  std::optional<AccessFinder> accesses_;  ///< empty: recorded accesses are not wanted
   SegmentRays rays_;
+  bool stores_are_pixels_;
   std::vector<std::uint32_t> home_;  ///< by thread
 };
 

@@ -182,6 +182,9 @@ LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, 
   }
   memory.frame_buffer = table.append("frame buffer", DataKind::FrameBuffer, launch.size.threads(), options.pixel_bytes);
   memory.states = table.append("states", DataKind::State, warps, std::uint64_t{state_bytes} * options.warp_size);
+  if (options.shader_accesses) {
+    memory.shaders.emplace(trace, launch, memory.allocations);
+  }
   return memory;
 }
 

@@ -63,6 +63,8 @@ struct CallWork {
 
 /// Bytes of a ray's payload where nothing says more (docs/assumptions.md).
 inline constexpr std::uint32_t kAssumedPayload = 32;
+/// The same of a pixel.
+inline constexpr std::uint32_t kAssumedPixel = 16;
 
 struct StreamOptions {
   std::string warp_traversal = "while-while";  ///< spec
@@ -70,9 +72,14 @@ struct StreamOptions {
   std::uint32_t stack_entries = 0;                ///< of a lane, on chip; 0: all
   std::uint32_t payload_bytes = kAssumedPayload;  ///< of a ray, multiple of 4; 0: payloads stay in registers
   std::uint32_t record_bytes = 64;                ///< stride of shader records; 0: not read
-  std::uint32_t pixel_bytes = 16;                 ///< written to the frame buffer when a thread ends; 0: nothing
+  std::uint32_t pixel_bytes = kAssumedPixel;      ///< written to the frame buffer when a thread ends; 0: nothing
   std::uint32_t load_bytes = 0;  ///< limit of one lane's load by one instruction (16 for software traversal);
                                  ///< 0: any access, also of a node, is one instruction
+  /// Streams have the recorded accesses of shaders, which the launch must have (recorded_accesses.hpp).
+  bool shader_accesses = false;
+  /// Threads whose ray-generation shader has stored to a buffer, and writes no images, write no pixel besides.
+  bool stores_are_pixels = true;
+  std::vector<std::uint8_t> writes_images{};  ///< by shader: 1 if it may write images; empty: none does
   CoalesceOptions coalescing;
   bool work = false;                  ///< streams have work
   std::vector<CallWork> call_work{};  ///< with `work`, by call: shader · trace::kEventKinds + kind
@@ -82,8 +89,10 @@ struct StreamOptions {
 /// Sums over all items generated so far, each counted once.
 struct SourceTally {
   std::uint64_t rays = 0;
-  std::uint64_t ignored_rays = 0;  ///< cannot be traversed
-  std::uint64_t unobserved = 0;    ///< candidates without a record in the trace
+  std::uint64_t ignored_rays = 0;     ///< cannot be traversed
+  std::uint64_t unobserved = 0;       ///< candidates without a record in the trace
+  std::uint64_t shader_accesses = 0;  ///< recorded accesses of shaders, by lane
+  std::uint64_t stored_pixels = 0;    ///< threads whose recorded stores stand for the assumed write of their pixel
 };
 
 class LaunchSource : public WarpSource {

@@ -49,16 +49,16 @@ ShaderCall ShaderTable::call(std::uint64_t event, std::uint64_t ray) const {
   const trace::Rays& rays = launch_->data.rays;
   const EventKind kind = events.kind[event];
   if (kind == EventKind::Callable) {
-    return {kind, TableRegion::Callable, callable_record_[events.shader[event]], events.shader[event]};
+    return {kind, TableRegion::Callable, callable_record_[events.shader[event]], events.shader[event], event};
   }
   if (kind == EventKind::Miss) {
-    return {kind, TableRegion::Miss, rays.miss_index[ray], events.shader[event]};
+    return {kind, TableRegion::Miss, rays.miss_index[ray], events.shader[event], event};
   }
   const std::uint32_t geometry = events.geometry.empty() ? 0U : events.geometry[event];
   return {kind, TableRegion::Hit,
           structure_->scene.source(events.instance[event]).hit_group_offset + (rays.sbt_offset[ray] & 15U) +
               (rays.sbt_stride[ray] & 15U) * geometry,
-          events.shader[event]};
+          events.shader[event], event};
 }
 
 ShaderCalls ShaderTable::calls(std::span<const CallRange> ranges) const {

@@ -47,6 +47,7 @@ struct ShaderCall {
   trace::TableRegion region = trace::TableRegion::Miss;
   std::uint32_t record = 0;  ///< of the region
   std::uint16_t shader = 0;
+  std::uint64_t event = 0;  ///< row
 
   [[nodiscard]] std::uint32_t number() const {
     return call_number(shader, kind);

@@ -1,0 +1,79 @@
+#include "sim/engine/shader_accesses.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "sim/engine/stage_settings.hpp"
+#include "sim/engine/stages/stream.hpp"
+
+namespace rayreplay::experiment {
+namespace {
+
+constexpr const char* kShaderAccesses = "stream.shader_accesses";
+constexpr const char* kPixelBytes = "stream.pixel_bytes";
+constexpr const char* kCostSource = "scheduler.cost_source";
+constexpr const char* kCyclesOfInstruction = "scheduler.cycles_per_instruction";
+/// Dependent arithmetic takes as many (docs/assumptions.md).
+constexpr double kCyclesOfArithmetic = 4;
+
+}  // namespace
+
+bool takes_shader_accesses(const Experiment& experiment) {
+  const std::string& wanted = experiment.settings->text(kShaderAccesses);
+  const std::uint64_t recorded = experiment.launch().accesses;
+  if (wanted == "on" && recorded == 0) {
+    throw Error(ErrorKind::Missing, {"the launch has no recorded accesses of shaders",
+                                     place_of(experiment.settings->where(kShaderAccesses), kShaderAccesses),
+                                     experiment.facts->name, "a capture of what its shaders load and store",
+                                     "capture with --profile memory (docs/capture.md), or leave the key out"});
+  }
+  return recorded > 0 && (wanted == "on" || (wanted == "auto" && experiment.facts->access_every == 1));
+}
+
+std::vector<std::string> shader_access_notes(const Experiment& experiment) {
+  const Settings& settings = *experiment.settings;
+  const std::uint64_t every = experiment.facts->access_every;
+  if (experiment.launch().accesses == 0 || settings.text(kShaderAccesses) == "off") {
+    return {};
+  }
+  std::vector<std::string> notes;
+  const bool taken = takes_shader_accesses(experiment);
+  if (every > 1) {
+    notes.push_back(taken ? fmt::format("the accesses of shaders are those of one thread in {} alone "
+                                        "(--profile-memory-sample); nothing is scaled",
+                                        every)
+                          : fmt::format("the trace has the accesses of shaders for one thread in {} alone "
+                                        "(--profile-memory-sample), so they are left out; {}=on takes them",
+                                        every, kShaderAccesses));
+  }
+  if (taken && is_pixel_given(settings) && settings.integer(kPixelBytes) > 0) {
+    notes.push_back(fmt::format("{} = {} is given: threads write so much to their pixels, whatever their shaders store",
+                                kPixelBytes, settings.integer(kPixelBytes)));
+  }
+  if (!taken || !has_memory_time(settings)) {
+    return notes;
+  }
+  if (settings.text(kCostSource) == "captured") {
+    notes.push_back(
+        fmt::format("{} = captured: latencies from clocks hold the waits for shaders' accesses, and captured "
+                    "accesses are waited for too",
+                    kCostSource));
+  }
+  const auto costs = open_table(settings, "shader_costs");
+  if (std::ranges::any_of(costs,
+                          [](const auto& cost) { return to_text(cost.second).find(':') != std::string::npos; })) {
+    notes.emplace_back(
+        "latencies of shader_costs are given: they count in full, and captured accesses are waited for too");
+  }
+  if (settings.real(kCyclesOfInstruction) > kCyclesOfArithmetic) {
+    notes.push_back(
+        fmt::format("{} = {} has a share for waits of shaders' loads, and captured accesses are waited for "
+                    "too; {} is without that share",
+                    kCyclesOfInstruction, settings.real(kCyclesOfInstruction), kCyclesOfArithmetic));
+  }
+  return notes;
+}
+
+}  // namespace rayreplay::experiment

@@ -1,0 +1,88 @@
+// Whether a stream takes recorded accesses of shaders, by the key and by what the trace has.
+#include "sim/engine/shader_accesses.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/error_of.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using experiment::Experiment;
+using experiment::Settings;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ShaderAccessesOf : public testing::Test {
+ protected:
+  Experiment& of(std::uint64_t accesses, std::uint64_t every, const std::vector<std::string>& assignments) {
+    auto facts = std::make_shared<experiment::InputFacts>();
+    facts->name = "a.rrt";
+    facts->access_every = every;
+    facts->launches.push_back({{8, 8, 1}, 64, 128, false, accesses});
+    Settings settings;
+    settings.set("trace", std::string("a.rrt"), "test");
+    for (const std::string& assignment : assignments) {
+      settings.set_text(assignment, "test");
+    }
+    settings_ = experiment::complete(settings);
+    experiment_ = {};
+    experiment_.settings = &settings_;
+    experiment_.facts = facts;
+    return experiment_;
+  }
+
+ private:
+  Settings settings_;
+  Experiment experiment_;
+};
+
+TEST_F(ShaderAccessesOf, AllThreadsOrSome) {
+  const std::string key = "stream.shader_accesses=";
+  EXPECT_TRUE(takes_shader_accesses(of(10, 1, {})));
+  EXPECT_TRUE(takes_shader_accesses(of(10, 1, {key + "on"})));
+  EXPECT_FALSE(takes_shader_accesses(of(10, 1, {key + "off"})));
+  EXPECT_FALSE(takes_shader_accesses(of(0, 1, {})));
+  EXPECT_FALSE(takes_shader_accesses(of(0, 1, {key + "off"})));
+  EXPECT_FALSE(takes_shader_accesses(of(10, 4, {})));
+  EXPECT_TRUE(takes_shader_accesses(of(10, 4, {key + "on"})));
+  const ErrorInfo info = error_of([&] { (void)takes_shader_accesses(of(0, 1, {key + "on"})); }).info();
+  EXPECT_EQ(info.what, "the launch has no recorded accesses of shaders");
+  EXPECT_EQ(info.found, "a.rrt");
+  EXPECT_THAT(info.fix, HasSubstr("--profile memory"));
+}
+
+TEST_F(ShaderAccessesOf, NotesSayWhatIsMissing) {
+  const std::string key = "stream.shader_accesses=";
+  EXPECT_THAT(shader_access_notes(of(10, 1, {})), IsEmpty());
+  EXPECT_THAT(shader_access_notes(of(0, 4, {})), IsEmpty());
+  EXPECT_THAT(shader_access_notes(of(10, 4, {key + "off"})), IsEmpty());
+  EXPECT_THAT(shader_access_notes(of(10, 4, {})), ElementsAre(HasSubstr("one thread in 4 alone")));
+  EXPECT_THAT(shader_access_notes(of(10, 4, {})), ElementsAre(HasSubstr("stream.shader_accesses=on takes them")));
+  EXPECT_THAT(shader_access_notes(of(10, 4, {key + "on"})), ElementsAre(HasSubstr("nothing is scaled")));
+}
+
+TEST_F(ShaderAccessesOf, NotesNameNumbersThatStay) {
+  const std::string memory = "schedule.time=memory", four = "scheduler.cycles_per_instruction=4";
+  EXPECT_THAT(shader_access_notes(of(10, 1, {"stream.pixel_bytes=16"})),
+              ElementsAre(HasSubstr("stream.pixel_bytes = 16 is given")));
+  EXPECT_THAT(shader_access_notes(of(10, 1, {"stream.pixel_bytes=0"})), IsEmpty());
+  EXPECT_THAT(shader_access_notes(of(10, 1, {"stream.pixel_bytes=16", "stream.shader_accesses=off"})), IsEmpty());
+  EXPECT_THAT(shader_access_notes(of(10, 1, {memory})),
+              ElementsAre(HasSubstr("scheduler.cycles_per_instruction = 6 has a share")));
+  EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four})), IsEmpty());
+  EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four, "scheduler.cost_source=captured"})),
+              ElementsAre(HasSubstr("latencies from clocks")));
+  EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four, "shader_costs.miss=10"})), IsEmpty());
+  EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four, "shader_costs.miss=10:80"})),
+              ElementsAre(HasSubstr("latencies of shader_costs are given")));
+}
+
+}  // namespace
+}  // namespace rayreplay::test

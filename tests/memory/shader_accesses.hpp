@@ -1,0 +1,99 @@
+// For tests of recorded accesses in streams: sites, accesses one by one, and random ones for any trace.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "capture/trace/trace.hpp"
+#include "tests/support/random_trace.hpp"
+
+namespace rayreplay::test {
+
+struct Site {
+  std::uint16_t shader = 0;
+  trace::AccessKind kind = trace::AccessKind::Load;
+  trace::AccessSpace space = trace::AccessSpace::Descriptor;
+  std::uint32_t binding = 0;
+  std::uint32_t bytes = 4;
+};
+
+/// Its row.
+inline std::uint32_t add_site(trace::Trace& trace, const Site& site) {
+  trace::AccessSites& sites = trace.access_sites;
+  sites.instruction.push_back(static_cast<std::uint32_t>(sites.size()));
+  sites.shader.push_back(site.shader);
+  for (auto* column : {&sites.function, &sites.block, &sites.set, &sites.element}) {
+    column->push_back(0);
+  }
+  sites.kind.push_back(site.kind);
+  sites.space.push_back(site.space);
+  sites.binding.push_back(site.binding);
+  sites.bytes.push_back(site.bytes);
+  return static_cast<std::uint32_t>(sites.size()) - 1;
+}
+
+/// An access after so many events of its thread.
+struct Access {
+  std::uint32_t event = 0, site = 0;
+  std::uint64_t address = 0;
+};
+
+inline void set_accesses(trace::Launch& launch, const std::vector<std::vector<Access>>& by_thread) {
+  trace::Accesses& all = launch.data.accesses;
+  all = {};
+  all.offset.push_back(0);
+  for (const std::vector<Access>& of_thread : by_thread) {
+    for (const Access& access : of_thread) {
+      all.event.push_back(access.event);
+      all.site.push_back(access.site);
+      all.address.push_back(access.address);
+      all.group.push_back(static_cast<std::uint32_t>(all.group.size()));
+    }
+    all.offset.push_back(all.size());
+  }
+}
+
+/// Sites for every shader, and accesses of shaders that run in the thread, or of any.
+inline void add_random_accesses(trace::Trace& trace, std::uint64_t seed, std::uint32_t most_of_a_thread = 20) {
+  Random random(seed);
+  std::vector<std::vector<std::uint32_t>> sites_of(trace.shaders.size());
+  for (std::uint16_t shader = 0; shader < trace.shaders.size(); ++shader) {
+    for (std::uint32_t n = 1 + random.below(3); n > 0; --n) {
+      const std::uint32_t sizes[] = {1, 4, 8, 12, 16, 200};
+      Site site{.shader = shader,
+                .kind = static_cast<trace::AccessKind>(random.below(trace::kAccessKinds)),
+                .space = static_cast<trace::AccessSpace>(random.below(trace::kAccessSpaces)),
+                .bytes = sizes[random.below(6)]};
+      if (site.space == trace::AccessSpace::Descriptor) {
+        site.binding = random.below(3);
+      }
+      sites_of[shader].push_back(add_site(trace, site));
+    }
+  }
+  for (trace::Launch& launch : trace.launches) {
+    std::vector<std::vector<Access>> by_thread(launch.data.threads());
+    for (std::size_t thread = 0; thread < by_thread.size(); ++thread) {
+      const std::uint64_t first = launch.data.event_offset[thread];
+      const auto events = static_cast<std::uint32_t>(launch.data.event_offset[thread + 1] - first);
+      for (std::uint32_t n = random.below(most_of_a_thread + 1); n > 0; --n) {
+        Access access{.event = random.below(events + 1)};
+        // Of a shader of an event nearby, mostly.
+        const std::uint64_t near = first + access.event - std::min(access.event, random.below(3));
+        const std::uint32_t shader = events == 0 || random.one_in(4)
+                                         ? random.below(trace.shaders.size())
+                                         : launch.data.events.shader[std::min<std::uint64_t>(near, first + events - 1)];
+        access.site = sites_of[shader][random.below(sites_of[shader].size())];
+        const bool far = trace.access_sites.space[access.site] == trace::AccessSpace::Device;
+        const std::uint64_t base =
+            far ? (std::uint64_t{1} << 40U) + (std::uint64_t{random.below(3)} << 30U) + 65500 : 0;
+        access.address = base + random.below(random.one_in(3) ? 70000 : 256);
+        by_thread[thread].push_back(access);
+      }
+      std::ranges::stable_sort(by_thread[thread], {}, &Access::event);
+    }
+    set_accesses(launch, by_thread);
+  }
+}
+
+}  // namespace rayreplay::test

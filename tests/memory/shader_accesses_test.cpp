@@ -1,0 +1,545 @@
+// Recorded accesses of shaders in streams: by hand, and against a twin that places each access of each lane by itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "bvh/bvh.hpp"
+#include "scheduler-models/regrouping/segments.hpp"
+#include "sim/memory/streams/launch_source.hpp"
+#include "sim/memory/streams/shader_calls.hpp"
+#include "tests/memory/launch_streams.hpp"
+#include "tests/memory/shader_accesses.hpp"
+#include "tests/memory/traced_launches.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/launch_builder.hpp"
+
+namespace rayreplay::test {
+namespace {
+
+using memory::DataKind;
+using memory::StreamOptions;
+using memory::WarpStream;
+using scheduler::kNoSegment;
+using testing::ElementsAre;
+using trace::AccessKind;
+using trace::AccessSpace;
+
+constexpr std::uint64_t kPage = 65536;
+
+bool is_of_shaders(DataKind kind) {
+  return kind == DataKind::ShaderLoad || kind == DataKind::ShaderStore || kind == DataKind::ShaderAtomic;
+}
+
+/// The rows that `told` gives, without those of the traversal.
+std::vector<std::string> told_around(const WarpStream& stream, const memory::Allocations& table, std::uint32_t lanes) {
+  std::vector<std::string> rows;
+  for (const std::string& row : told(stream.raw, table, lanes)) {
+    if (row.starts_with("shader") || row.starts_with("frame") || row.starts_with("payload") ||
+        row.starts_with("state")) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+/// A triangle at x = 1, in two warps of two threads: 0, 1 and 3 hit it, 2 misses.
+class ShaderAccessesByHand : public testing::Test {
+ protected:
+  ShaderAccessesByHand() {
+    trace_.shaders.resize(4);
+    trace_.shaders[1].stage = trace::ShaderStage::Miss;
+    trace_.shaders[2].stage = trace::ShaderStage::ClosestHit;
+    trace_.shaders[3].stage = trace::ShaderStage::Callable;
+    trace::Geometry geometry;
+    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
+      geometry.vertices.push_back(x);
+    }
+    for (const std::uint32_t i : {0U, 1U, 2U}) {
+      geometry.indices.push_back(i);
+    }
+    trace_.scene.geometries.push_back(geometry);
+    trace_.scene.blases.push_back({0, 1});
+    trace_.scene.instances.resize(1);
+    LaunchBuilder builder({4, 1, 1});
+    for (const bool hit : {true, true, false, true}) {
+      const float y = hit ? 0.25F : 5;
+      builder.thread().begin(0, 0, y, y, 1, 0, 0);
+      hit ? builder.closest_hit(2) : builder.miss(1);
+    }
+    trace_.launches.push_back(builder.build());
+    structure_ = bvh::build_bvh(trace_.scene, 0, "by hand", {.layout = "binary"});
+    camera_ = add_site(trace_, {.shader = 0, .binding = 1, .bytes = 16});
+    result_ = add_site(trace_, {.shader = 0, .kind = AccessKind::Store, .binding = 2, .bytes = 16});
+    sky_ = add_site(trace_, {.shader = 1, .space = AccessSpace::Device});
+    vertex_ = add_site(trace_, {.shader = 2, .space = AccessSpace::Device, .bytes = 12});
+    count_ = add_site(trace_, {.shader = 2, .kind = AccessKind::Atomic, .binding = 3});
+    record_ = add_site(trace_, {.shader = 2, .space = AccessSpace::ShaderRecord});
+    options_.warp_size = 2;
+    options_.payload_bytes = 0;
+    options_.record_bytes = 0;
+    options_.shader_accesses = true;
+    options_.coalescing.keep_raw = true;
+  }
+  [[nodiscard]] trace::Launch& launch() {
+    return trace_.launches[0];
+  }
+  [[nodiscard]] std::vector<std::vector<std::string>> rows(const StreamOptions& options) {
+    source_ = memory::make_launch_source(trace_, launch(), structure_, {0, 1, 2, 3}, options);
+    streams_ = all_streams(*source_);
+    std::vector<std::vector<std::string>> all;
+    for (const WarpStream& stream : streams_) {
+      all.push_back(told_around(stream, source_->allocations(), options.warp_size));
+    }
+    return all;
+  }
+  /// "line+sectors lanes" of the shaders' transactions, lines counted from the start of their buffer.
+  [[nodiscard]] std::vector<std::string> transactions(std::size_t warp) const {
+    std::vector<std::string> all;
+    for (const memory::Transaction& one : streams_.at(warp).transactions) {
+      if (is_of_shaders(one.kind)) {
+        memory::Allocations::Cursor cursor;
+        const memory::Allocation& row =
+            source_->allocations().rows()[source_->allocations().find(one.line * 128, cursor)];
+        all.push_back(std::string(to_string(one.kind)) + " " + row.name + " line " +
+                      std::to_string(one.line - row.start / 128) + " sectors " + std::to_string(one.sectors) +
+                      " lanes " + std::to_string(one.lanes));
+      }
+    }
+    return all;
+  }
+
+  trace::Trace trace_;
+  bvh::Bvh structure_;
+  std::uint32_t camera_ = 0, result_ = 0, sky_ = 0, vertex_ = 0, count_ = 0, record_ = 0;
+  StreamOptions options_;
+  std::unique_ptr<memory::LaunchSource> source_;
+  std::vector<WarpStream> streams_;
+};
+
+TEST_F(ShaderAccessesByHand, TwoWarps) {
+  constexpr std::uint64_t kMesh = 0x7F00'0000'0000;
+  set_accesses(launch(), {{{0, camera_, 32},
+                           {2, vertex_, kMesh},
+                           {2, vertex_, kMesh + 4096},
+                           {2, count_, 8},
+                           {2, record_, 0},
+                           {2, result_, 0}},
+                          {{0, camera_, 32}, {2, vertex_, kMesh + 20}, {2, count_, 8}, {2, result_, 16}},
+                          {{0, camera_, 32}, {2, sky_, kMesh + (1U << 20U)}, {2, result_, 32}},
+                          {{0, camera_, 96}, {2, vertex_, kMesh + 4092}, {2, result_, 48}}});
+  const auto all = rows(options_);
+  EXPECT_THAT(all.at(0), ElementsAre("shader-load 11 load 16: descriptor 0.1 buffer+32 descriptor 0.1 buffer+32",
+                                     "shader-load 11 load 12: device memory+0 device memory+20",
+                                     "shader-load 10 load 12: device memory+4096",
+                                     "shader-atomic 11 store 4: descriptor 0.3 buffer+8 descriptor 0.3 buffer+8",
+                                     "shader-store 11 store 16: descriptor 0.2 buffer+0 descriptor 0.2 buffer+16"));
+  // Different shaders of one round run one after another, by their number. The page of the sky follows that of the
+  // mesh.
+  EXPECT_THAT(all.at(1),
+              ElementsAre("shader-load 11 load 16: descriptor 0.1 buffer+32 descriptor 0.1 buffer+96",
+                          "shader-load 10 load 4: device memory+65536", "shader-load 01 load 12: device memory+4092",
+                          "shader-store 11 store 16: descriptor 0.2 buffer+32 descriptor 0.2 buffer+48"));
+  EXPECT_THAT(transactions(0), ElementsAre("shader-load descriptor 0.1 buffer line 0 sectors 2 lanes 2",
+                                           "shader-load device memory line 0 sectors 1 lanes 2",
+                                           "shader-load device memory line 32 sectors 1 lanes 1",
+                                           "shader-atomic descriptor 0.3 buffer line 0 sectors 1 lanes 2",
+                                           "shader-store descriptor 0.2 buffer line 0 sectors 1 lanes 2"));
+  EXPECT_THAT(transactions(1), ElementsAre("shader-load descriptor 0.1 buffer line 0 sectors 10 lanes 2",
+                                           "shader-load device memory line 512 sectors 1 lanes 1",
+                                           "shader-load device memory line 31 sectors 8 lanes 1",
+                                           "shader-load device memory line 32 sectors 1 lanes 1",
+                                           "shader-store descriptor 0.2 buffer line 0 sectors 2 lanes 2"));
+  EXPECT_EQ(source_->tally().shader_accesses, 15U) << "all but the shader record's";
+  EXPECT_EQ(source_->tally().stored_pixels, 4U);
+  EXPECT_EQ(named(source_->allocations(), "device memory").bytes, 2 * kPage);
+  EXPECT_EQ(named(source_->allocations(), "device memory").start % kPage, 0U);
+}
+
+TEST_F(ShaderAccessesByHand, PixelsAreWrittenOnce) {
+  set_accesses(launch(), {{{2, result_, 0}}, {}, {}, {{2, count_, 0}}});
+  EXPECT_THAT(rows(options_), ElementsAre(ElementsAre("shader-store 10 store 16: descriptor 0.2 buffer+0",
+                                                      "frame-buffer 01 store 16: frame buffer+16"),
+                                          ElementsAre("shader-atomic 01 store 4: descriptor 0.3 buffer+0",
+                                                      "frame-buffer 11 store 16: frame buffer+32 frame buffer+48")));
+  EXPECT_EQ(source_->tally().stored_pixels, 1U);
+  // A size that is given stays.
+  options_.stores_are_pixels = false;
+  EXPECT_THAT(rows(options_).at(0), ElementsAre("shader-store 10 store 16: descriptor 0.2 buffer+0",
+                                                "frame-buffer 11 store 16: frame buffer+0 frame buffer+16"));
+  EXPECT_EQ(source_->tally().stored_pixels, 0U);
+  options_.stores_are_pixels = true;
+  // What a shader that writes images stores to a buffer is not its pixel.
+  options_.writes_images = {1, 0, 0, 0};
+  EXPECT_THAT(rows(options_).at(0), ElementsAre("shader-store 10 store 16: descriptor 0.2 buffer+0",
+                                                "frame-buffer 11 store 16: frame buffer+0 frame buffer+16"));
+  EXPECT_EQ(source_->tally().stored_pixels, 0U);
+}
+
+/// Ray generation traces, its hit shader calls a callable and traces again, both go on behind that.
+TEST_F(ShaderAccessesByHand, CallsInCalls) {
+  LaunchBuilder builder({1, 1, 1});
+  builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2).callable(3).begin(2, 0, 5, 5, 1, 0, 0).miss(1);
+  trace_.launches[0] = builder.build();
+  const std::uint32_t inside = add_site(trace_, {.shader = 3, .binding = 4});
+  set_accesses(launch(), {{{0, camera_, 0},
+                           {2, count_, 1000},
+                           {3, inside, 2000},
+                           {3, count_, 3000},
+                           {5, sky_, 4000},
+                           {5, count_, 5000},
+                           {5, result_, 6000}}});
+  options_.warp_size = 1;
+  options_.payload_bytes = 4;
+  source_ = memory::make_launch_source(trace_, launch(), structure_, {0}, options_);
+  const auto all = told_around(all_streams(*source_)[0], source_->allocations(), 1);
+  // The callable belongs to the ray begun last; what the hit shader does around it is the hit shader's. What it does
+  // behind its own trace call is done there.
+  EXPECT_THAT(all, ElementsAre("shader-load 1 load 16: descriptor 0.1 buffer+0", "payload 1 store 4: payloads+0",
+                               "payload 1 load 4: payloads+0", "shader-atomic 1 store 4: descriptor 0.3 buffer+1000",
+                               "shader-atomic 1 store 4: descriptor 0.3 buffer+3000", "payload 1 store 4: payloads+0",
+                               "shader-load 1 load 4: descriptor 0.4 buffer+2000", "payload 1 store 4: payloads+0",
+                               "payload 1 load 4: payloads+0", "shader-load 1 load 4: device memory+4000",
+                               "payload 1 store 4: payloads+0", "shader-atomic 1 store 4: descriptor 0.3 buffer+5000",
+                               "shader-store 1 store 16: descriptor 0.2 buffer+6000"));
+}
+
+/// Where threads are cut, accesses are those of the segment that makes them.
+TEST_F(ShaderAccessesByHand, Segments) {
+  LaunchBuilder builder({1, 1, 1});
+  builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2).begin(0, 0, 5, 5, 1, 0, 0).miss(1);
+  trace_.launches[0] = builder.build();
+  set_accesses(launch(), {{{0, camera_, 0}, {2, count_, 1000}, {2, camera_, 2000}, {4, sky_, 3000}, {4, result_, 0}}});
+  const auto of = [&](scheduler::CutAt at) {
+    const scheduler::Segments segments = scheduler::cut_paths(launch(), {.at = at});
+    options_.warp_size = 1;
+    std::vector<std::uint32_t> segment_at(segments.size());
+    for (std::uint32_t i = 0; i < segment_at.size(); ++i) {
+      segment_at[i] = i;
+    }
+    const std::vector<std::uint32_t> thread_at{0};
+    const auto source = memory::make_segment_source(
+        trace_, launch(), structure_, {.segments = &segments, .segment_at = segment_at, .thread_at = thread_at},
+        options_);
+    std::vector<std::vector<std::string>> all;
+    for (const WarpStream& stream : all_streams(*source)) {
+      all.push_back(told_around(stream, source->allocations(), 1));
+    }
+    return all;
+  };
+  const std::string begins = "shader-load 1 load 16: descriptor 0.1 buffer+0";
+  const std::string hits = "shader-atomic 1 store 4: descriptor 0.3 buffer+1000";
+  const std::string goes_on = "shader-load 1 load 16: descriptor 0.1 buffer+2000";
+  const std::string misses = "shader-load 1 load 4: device memory+3000";
+  const std::string ends = "shader-store 1 store 16: descriptor 0.2 buffer+0";
+  EXPECT_THAT(of(scheduler::CutAt::PendingCall),
+              ElementsAre(ElementsAre(begins), ElementsAre(hits, goes_on), ElementsAre(misses, ends)));
+  // Cut where ray generation goes on, too.
+  EXPECT_THAT(of(scheduler::CutAt::EveryCall),
+              ElementsAre(ElementsAre(begins), ElementsAre(hits), ElementsAre(goes_on), ElementsAre(misses, ends)));
+}
+
+TEST_F(ShaderAccessesByHand, WorkWaitsForThem) {
+  set_accesses(launch(), {{{2, vertex_, 0}, {2, vertex_, 256}}, {}, {}, {}});
+  options_.pixel_bytes = 0;
+  options_.work = true;
+  options_.call_work.resize(trace_.shaders.size() * trace::kEventKinds);
+  options_.call_work[memory::call_number(2, trace::EventKind::ClosestHit)] = {512, 9};
+  static_cast<void>(rows(options_));
+  const std::vector<memory::WarpWork>& work = streams_.at(0).work;
+  ASSERT_EQ(work.size(), streams_[0].raw.rows.size() + 1);
+  const std::size_t first = work.size() - 3;
+  EXPECT_EQ(streams_[0].raw.rows[first].kind, DataKind::ShaderLoad);
+  EXPECT_EQ(work[first].issue, 512U);
+  EXPECT_EQ(work[first].stages.access(), memory::WorkStage::ClosestHit);
+  EXPECT_FALSE(work[first + 1].follows) << "its address may be what the first has loaded";
+  EXPECT_EQ(work[first + 1].issue, 0U);
+}
+
+TEST_F(ShaderAccessesByHand, AccessesThatCannotBe) {
+  trace_.access_sites.bytes[vertex_] = 65537;
+  EXPECT_EQ(error_of([&] { static_cast<void>(rows(options_)); }).info().what, "an access of a shader is too large");
+  trace_.access_sites.bytes[vertex_] = 12;
+  set_accesses(launch(), {{{2, vertex_, ~std::uint64_t{0}}}, {}, {}, {}});
+  EXPECT_EQ(error_of([&] { static_cast<void>(rows(options_)); }).info().what,
+            "an access of a shader ends behind the last address");
+}
+
+/// Where an access belongs: the ray's number (0: none of the segment's), before it, in a call, or behind; the call's
+/// place among those of the ray; its number by shader and kind.
+using Moment = std::tuple<std::uint64_t, int, std::uint64_t, std::uint32_t>;
+constexpr int kBefore = 0, kInCall = 1, kBehind = 2;
+
+class Twin {
+ public:
+  Twin(const trace::Trace& trace, const trace::Launch& launch, const scheduler::Segments& segments,
+       const memory::Allocations& table)
+      : trace_(trace), data_(launch.data), segments_(segments), table_(table) {
+    for (std::size_t row = 0; row < data_.accesses.size(); ++row) {
+      const std::uint64_t first = data_.accesses.address[row];
+      const std::uint64_t last = first + trace_.access_sites.bytes[data_.accesses.site[row]] - 1;
+      pages_[name_of(data_.accesses.site[row])].insert({first / kPage, last / kPage});
+    }
+  }
+
+  /// A text for each instruction of shaders of an item.
+  [[nodiscard]] std::vector<std::string> run(std::span<const std::uint32_t> segment_of_lane) const {
+    std::map<Moment, std::map<std::uint32_t, std::vector<std::uint64_t>>> found;  // by lane: rows of accesses
+    for (std::uint32_t lane = 0; lane < segment_of_lane.size(); ++lane) {
+      const std::uint32_t segment = segment_of_lane[lane];
+      if (segment == kNoSegment) {
+        continue;
+      }
+      const auto thread = static_cast<std::uint32_t>(
+          std::upper_bound(segments_.first.begin(), segments_.first.end(), segment) - segments_.first.begin() - 1);
+      for (std::uint64_t row = data_.accesses.offset[thread]; row < data_.accesses.offset[thread + 1]; ++row) {
+        const bool of_record = trace_.access_sites.space[data_.accesses.site[row]] == AccessSpace::ShaderRecord;
+        if (!of_record && segment_of(thread, row) == segment) {
+          found[moment(thread, segment, row)][lane].push_back(row);
+        }
+      }
+    }
+    std::vector<std::string> all;
+    for (auto& [when, lanes] : found) {
+      append(lanes, all);
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] std::string name_of(std::uint32_t site) const {
+    return trace_.access_sites.space[site] == AccessSpace::Device
+               ? "device memory"
+               : "descriptor 0." + std::to_string(trace_.access_sites.binding[site]) + " buffer";
+  }
+  [[nodiscard]] std::uint64_t behind(std::uint32_t thread, std::uint64_t row) const {
+    return data_.event_offset[thread] + data_.accesses.event[row];
+  }
+  [[nodiscard]] bool is_begin(std::uint64_t event) const {
+    return trace::begins_ray(data_.events.kind[event]);
+  }
+  [[nodiscard]] bool is_call(std::uint64_t event, std::uint16_t shader) const {
+    return trace::enters_shader(data_.events.kind[event]) && data_.events.shader[event] == shader;
+  }
+  [[nodiscard]] std::uint32_t segment_of(std::uint32_t thread, std::uint64_t row) const {
+    const std::uint64_t event = behind(thread, row);
+    const std::uint16_t shader = trace_.access_sites.shader[data_.accesses.site[row]];
+    std::uint32_t segment = segments_.first[thread];
+    while (segments_.event_offset[segment + 1] < event) {
+      ++segment;
+    }
+    const bool between = segments_.event_offset[segment + 1] == event && segment + 1 < segments_.first[thread + 1];
+    return between && is_begin(event) && data_.events.shader[event] == shader && !is_call(event - 1, shader)
+               ? segment + 1
+               : segment;
+  }
+  /// The ray of a call, as a number in its segment from 1 on; 0: none of these.
+  [[nodiscard]] std::uint64_t number_of(std::uint32_t thread, std::uint32_t segment, std::uint64_t call) const {
+    std::uint64_t before = 0, own = 0, begun = 0;
+    for (std::uint64_t event = data_.event_offset[thread]; event < data_.event_offset[thread + 1]; ++event) {
+      if (is_begin(event)) {
+        before += event < segments_.event_offset[segment] ? 1U : 0U;
+        own += event >= segments_.event_offset[segment] && event < segments_.event_offset[segment + 1] ? 1U : 0U;
+        begun += event < call ? 1U : 0U;
+      }
+    }
+    if (data_.events.ray.empty() && begun == 0) {
+      return 0;
+    }
+    const std::uint64_t ray = data_.events.ray.empty() ? begun - 1 : data_.events.ray[call];
+    return ray >= before && ray < before + own ? ray - before + 1 : 0;
+  }
+  [[nodiscard]] Moment moment(std::uint32_t thread, std::uint32_t segment, std::uint64_t row) const {
+    const std::uint16_t shader = trace_.access_sites.shader[data_.accesses.site[row]];
+    const std::uint64_t first = segments_.event_offset[segment];
+    const std::uint64_t last = segments_.event_offset[segment + 1];
+    for (std::uint64_t event = behind(thread, row); event > first && !is_begin(event - 1); --event) {
+      const std::uint64_t call = event - 1;
+      if (is_call(call, shader)) {
+        const std::uint64_t number = number_of(thread, segment, call);
+        std::uint64_t place = 0;
+        for (std::uint64_t other = first; other < call; ++other) {
+          place +=
+              trace::enters_shader(data_.events.kind[other]) && number_of(thread, segment, other) == number ? 1U : 0U;
+        }
+        return {number, kInCall, place,
+                shader * trace::kEventKinds + static_cast<std::uint32_t>(data_.events.kind[call])};
+      }
+    }
+    std::uint64_t begun = 0, rays = 0;
+    for (std::uint64_t event = first; event < last; ++event) {
+      rays += is_begin(event) ? 1U : 0U;
+      begun += is_begin(event) && event < behind(thread, row) ? 1U : 0U;
+    }
+    return begun < rays ? Moment(begun + 1, kBefore, 0, 0) : Moment(rays, kBehind, 0, 0);
+  }
+  [[nodiscard]] std::string place_of(std::uint64_t row) const {
+    const std::string name = name_of(data_.accesses.site[row]);
+    const std::uint64_t address = data_.accesses.address[row];
+    const auto& pages = pages_.at(name);
+    const auto rank = static_cast<std::uint64_t>(std::distance(pages.begin(), pages.find(address / kPage)));
+    const memory::Allocation& table = named(table_, name);
+    const std::uint64_t offset = rank * kPage + address % kPage;
+    return std::to_string(table.start + offset) + "/" + std::to_string(table.first_element + offset / 32);
+  }
+  /// Instructions of one moment: what the lanes have left, until nothing is.
+  void append(std::map<std::uint32_t, std::vector<std::uint64_t>>& lanes, std::vector<std::string>& all) const {
+    using Key = std::pair<std::uint32_t, std::size_t>;
+    std::map<std::uint32_t, std::vector<std::pair<Key, std::uint64_t>>> left;
+    for (const auto& [lane, rows] : lanes) {
+      std::map<std::uint32_t, std::size_t> executions;
+      for (const std::uint64_t row : rows) {
+        const std::uint32_t site = data_.accesses.site[row];
+        left[lane].push_back({{site, executions[site]++}, row});
+      }
+    }
+    for (;;) {
+      std::vector<Key> keys;
+      for (const auto& [lane, of_lane] : left) {
+        for (const auto& [key, row] : of_lane) {
+          keys.push_back(key);
+        }
+      }
+      if (keys.empty()) {
+        return;
+      }
+      const auto waits = [&](const Key& key) {
+        return std::ranges::any_of(left, [&](const auto& lane) {
+          return !lane.second.empty() && lane.second.front().first != key &&
+                 std::ranges::any_of(lane.second, [&](const auto& one) { return one.first == key; });
+        });
+      };
+      const auto ready = std::ranges::find_if_not(keys, waits);
+      const Key next = ready == keys.end() ? keys.front() : *ready;
+      std::string text = std::string(trace::to_string(trace_.access_sites.kind[next.first])) + " " +
+                         std::to_string(trace_.access_sites.bytes[next.first]) + ":";
+      for (auto& [lane, of_lane] : left) {
+        const auto one = std::ranges::find_if(of_lane, [&](const auto& access) { return access.first == next; });
+        if (one != of_lane.end()) {
+          text += " " + std::to_string(lane) + "@" + place_of(one->second);
+          of_lane.erase(one);
+        }
+      }
+      all.push_back(text);
+    }
+  }
+
+  const trace::Trace& trace_;
+  const trace::ThreadData& data_;
+  const scheduler::Segments& segments_;
+  const memory::Allocations& table_;
+  std::map<std::string, std::set<std::uint64_t>> pages_;
+};
+
+std::vector<std::string> of_shaders(const memory::Instructions& raw) {
+  constexpr std::array<const char*, 3> kNames{"load", "store", "atomic"};
+  std::vector<std::string> all;
+  for (const memory::Instruction& row : raw.rows) {
+    if (!is_of_shaders(row.kind)) {
+      continue;
+    }
+    EXPECT_EQ(row.store, row.kind != DataKind::ShaderLoad);
+    std::string text =
+        std::string(kNames.at(static_cast<std::size_t>(row.kind) - static_cast<std::size_t>(DataKind::ShaderLoad))) +
+        " " + std::to_string(row.bytes) + ":";
+    std::uint32_t at = row.first;
+    for (std::uint64_t mask = row.mask; mask != 0; mask &= mask - 1, ++at) {
+      text += " " + std::to_string(std::countr_zero(mask)) + "@" + std::to_string(raw.address[at]) + "/" +
+              std::to_string(raw.element[at]);
+    }
+    all.push_back(text);
+  }
+  return all;
+}
+
+/// The instructions that are not of shaders, without rows of lanes' data.
+std::vector<std::string> others(const WarpStream& stream, const memory::Allocations& table, std::uint32_t lanes) {
+  std::vector<std::string> rows = told(stream.raw, table, lanes);
+  std::erase_if(rows, [](const std::string& row) {
+    return row.starts_with("shader-load") || row.starts_with("shader-store") || row.starts_with("shader-atomic");
+  });
+  return rows;
+}
+
+/// The launch cut in a way, its segments in some lanes: the twin's instructions, and all others as without accesses.
+void expect_twin(const trace::Trace& trace, const scheduler::Segments& segments, std::uint32_t warp_size,
+                 std::uint64_t seed) {
+  const trace::Launch& launch = trace.launches[0];
+  const bvh::Bvh structure = bvh::build_bvh(trace.scene, launch.tlas, "twin", {});
+  Random random(seed);
+  std::vector<std::uint32_t> segment_at(segments.size());
+  for (std::uint32_t i = 0; i < segment_at.size(); ++i) {
+    segment_at[i] = i;
+    std::swap(segment_at[i], segment_at[random.one_in(3) ? random.below(i + 1) : i]);
+  }
+  segment_at.resize((segment_at.size() + warp_size - 1) / warp_size * warp_size, kNoSegment);
+  std::vector<std::uint32_t> thread_at = some_places(launch, warp_size);
+  StreamOptions options;
+  options.warp_size = warp_size;
+  options.shader_accesses = true;
+  options.writes_images.assign(trace.shaders.size(), 1);
+  options.coalescing.keep_raw = true;
+  const memory::LaunchWork work{.segments = &segments, .segment_at = segment_at, .thread_at = thread_at};
+  const auto source = memory::make_segment_source(trace, launch, structure, work, options);
+  const std::vector<WarpStream> streams = all_streams(*source);
+  options.shader_accesses = false;
+  const auto without = memory::make_segment_source(trace, launch, structure, work, options);
+  const std::vector<WarpStream> bare = all_streams(*without);
+  const Twin twin(trace, launch, segments, source->allocations());
+  std::uint64_t lanes = 0;
+  for (std::size_t item = 0; item < streams.size(); ++item) {
+    ASSERT_EQ(of_shaders(streams[item].raw), twin.run(std::span(segment_at).subspan(item * warp_size, warp_size)))
+        << "item " << item;
+    ASSERT_EQ(others(streams[item], source->allocations(), warp_size),
+              told(bare[item].raw, without->allocations(), warp_size));
+    for (const memory::Instruction& row : streams[item].raw.rows) {
+      lanes += is_of_shaders(row.kind) ? static_cast<std::uint64_t>(std::popcount(row.mask)) : 0U;
+    }
+  }
+  std::uint64_t expected = 0;
+  for (std::size_t thread = 0; thread < launch.data.threads(); ++thread) {
+    for (std::uint64_t row = launch.data.accesses.offset[thread];
+         row < launch.data.accesses.offset[thread + 1] && segments.first[thread] < segments.first[thread + 1]; ++row) {
+      expected += trace.access_sites.space[launch.data.accesses.site[row]] != AccessSpace::ShaderRecord ? 1U : 0U;
+    }
+  }
+  EXPECT_EQ(lanes, expected) << "each access once";
+  EXPECT_EQ(source->tally().shader_accesses, expected);
+  EXPECT_GT(expected, 0U);
+}
+
+TEST(ShaderAccesses, AsTheirTwin) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    trace::Trace trace = random_trace({.seed = seed, .size = {16, 5, 1}, .ray = seed % 2 == 0});
+    add_random_accesses(trace, seed);
+    const trace::Launch& launch = trace.launches[0];
+    for (const auto at : {scheduler::CutAt::Nothing, scheduler::CutAt::PendingCall, scheduler::CutAt::EveryCall}) {
+      SCOPED_TRACE(seed);
+      expect_twin(trace, scheduler::cut_paths(launch, {.at = at}), seed % 3 == 0 ? 4 : 32, seed);
+    }
+  }
+}
+
+TEST(ShaderAccesses, AsTheirTwinInATracedLaunch) {
+  trace::Trace trace = traced(3);
+  add_random_accesses(trace, 5);
+  expect_twin(trace, scheduler::cut_paths(trace.launches[0], {}), 32, 1);
+  expect_twin(trace, scheduler::cut_paths(trace.launches[0], {.at = scheduler::CutAt::PendingCall}), 16, 1);
+}
+
+/// Addresses and order of a real run (tests/data/lavapipe/README.md).
+TEST(ShaderAccesses, AsTheirTwinInACapture) {
+  for (const char* name : {"one-weekend-memory", "stored-pixels"}) {
+    SCOPED_TRACE(name);
+    const trace::Trace trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/lavapipe/" + std::string(name) + ".rrt");
+    for (const auto at : {scheduler::CutAt::Nothing, scheduler::CutAt::PendingCall, scheduler::CutAt::EveryCall}) {
+      expect_twin(trace, scheduler::cut_paths(trace.launches[0], {.at = at}), 32, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rayreplay::test
