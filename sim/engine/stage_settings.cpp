@@ -73,7 +73,7 @@ double part_of_cost(const Settings& settings, const std::string& key, std::strin
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most)) {
-    usage(settings, key, "a shader's cost is not of the form ISSUE or ISSUE:LATENCY",
+    usage(settings, key, "a shader's cost is not of the form ISSUE, FACTORx, or one of them with :LATENCY",
           fmt::format("numbers from 0 to {:.0f}", most));
   }
   return value;
@@ -257,8 +257,11 @@ CompareOptions compare_of(const Settings& complete) {
         const std::string text = to_text(value);
         const auto colon = text.find(':');
         machine::HandCost cost{shader};
-        if (colon != 0) {
-          cost.issue = part_of_cost(complete, key, std::string_view(text).substr(0, colon), machine::kMaxIssue);
+        if (std::string_view amount = std::string_view(text).substr(0, colon); amount.ends_with('x')) {
+          amount.remove_suffix(1);
+          cost.times = part_of_cost(complete, key, amount, machine::kMaxTimes);
+        } else if (colon != 0) {
+          cost.issue = part_of_cost(complete, key, amount, machine::kMaxIssue);
         }
         if (colon != std::string::npos) {
           cost.latency = part_of_cost(complete, key, std::string_view(text).substr(colon + 1), machine::kMaxLatency);

@@ -214,7 +214,8 @@ void add_replay(List& list) {
       .open()
       .flag("--cost", kReplay, "SHADER=CYCLES,...");
   list.text("shader_costs.*", "", kModel | kRegroup | kStream,
-            "Instructions of a call of the shader, for the time models: ISSUE, or ISSUE:LATENCY with cycles")
+            "Instructions of a call of the shader, for the time models: ISSUE, or ISSUE:LATENCY with cycles; 2x in "
+            "place of ISSUE: twice what its source says")
       .open()
       .flag("--shader-cost", kSchedulers, "SHADER=ISSUE[:LATENCY],...");
 }

@@ -4,17 +4,6 @@
 #include <span>
 
 namespace rayreplay::memory {
-namespace {
-
-/// Reduces the lanes' calls to different ones, ascending, and counts both.
-void keep_different(std::vector<std::uint32_t>& calls, WorkWriter& work) {
-  const std::size_t lanes = calls.size();
-  std::ranges::sort(calls);
-  calls.erase(std::ranges::unique(calls).begin(), calls.end());
-  work.count_calls(calls.size(), lanes);
-}
-
-}  // namespace
 
 /// States of the lanes for which `moves` holds.
 template <class Moves>
@@ -58,14 +47,13 @@ void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, st
   out.enter(WorkStage::RayGeneration);
   if (out.work() != nullptr) {
     const std::uint64_t number = group - chunk.first_group[item] + 1;
-    std::vector<std::uint32_t> made;
+    std::vector<LaneCall> made;
     for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
       if (number <= lane.rays) {
         made.push_back(chunk.calls.trace_call[lane.first_call + number]);
       }
     }
-    keep_different(made, *out.work());
-    run(made, out);
+    run(together(made, out), out);
   }
   if (options_->payload_bytes > 0) {
     for (std::uint64_t row = chunk.first_row[group]; row < chunk.first_row[group + 1]; ++row) {
@@ -109,11 +97,13 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
       }
     };
     out.depend();
-    std::vector<std::uint32_t> made;
+    std::vector<CallRun> runs;
     if (out.work() != nullptr) {
-      for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back(call.number()); });
-      keep_different(made, *out.work());
-      out.enter(stage_of_round(made));
+      std::vector<LaneCall> made;
+      for_lanes(
+          [&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back({call.number(), call.event}); });
+      runs = together(made, out);
+      out.enter(stage_of_round(runs));
     }
     if (options_->record_bytes > 0) {
       for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
@@ -131,7 +121,7 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
       });
       put_local(DataKind::Payload, options_->payload_bytes, false, out);
     }
-    run(made, out);
+    run(runs, out);
     if (options_->payload_bytes > 0) {
       out.depend();
       for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
@@ -161,19 +151,26 @@ void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::u
   out.put(DataKind::FrameBuffer, options_->pixel_bytes, true);
 }
 
-WorkStage ItemInstructions::stage_of_round(const std::vector<std::uint32_t>& calls) const {
+/// The different calls among those of the lanes; counts both.
+std::vector<CallRun> ItemInstructions::together(std::vector<LaneCall>& calls, InstructionWriter& out) const {
+  std::vector<CallRun> runs = run_together(calls, options_->call_work, options_->lane_costs.get());
+  out.work()->count_calls(runs.size(), calls.size());
+  return runs;
+}
+
+WorkStage ItemInstructions::stage_of_round(const std::vector<CallRun>& calls) {
   LongestStage longest;
-  for (const std::uint32_t call : calls) {
-    const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
-    longest.add(stage_of(kind), options_->call_work[call].issue, options_->call_work[call].latency);
+  for (const CallRun& run : calls) {
+    const auto kind = static_cast<trace::EventKind>(run.call % trace::kEventKinds);
+    longest.add(stage_of(kind), run.work.issue, run.work.latency);
   }
   return longest.stage();
 }
 
 /// Runs these calls, one after another.
-void ItemInstructions::run(const std::vector<std::uint32_t>& calls, InstructionWriter& out) const {
-  for (const std::uint32_t call : calls) {
-    out.work()->run(options_->call_work[call].issue, options_->call_work[call].latency);
+void ItemInstructions::run(const std::vector<CallRun>& calls, InstructionWriter& out) {
+  for (const CallRun& run : calls) {
+    out.work()->run(run.work.issue, run.work.latency);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/memory/streams/call_work.hpp"
 #include "sim/memory/streams/instruction_writer.hpp"
 #include "sim/memory/streams/launch_chunk.hpp"
 #include "sim/memory/streams/launch_memory.hpp"
@@ -41,8 +42,9 @@ class ItemInstructions {
   void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
   void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
 
-  [[nodiscard]] WorkStage stage_of_round(const std::vector<std::uint32_t>& calls) const;
-  void run(const std::vector<std::uint32_t>& calls, InstructionWriter& out) const;
+  [[nodiscard]] std::vector<CallRun> together(std::vector<LaneCall>& calls, InstructionWriter& out) const;
+  [[nodiscard]] static WorkStage stage_of_round(const std::vector<CallRun>& calls);
+  static void run(const std::vector<CallRun>& calls, InstructionWriter& out);
   void add_local(const LaunchArray& array, std::uint32_t bytes, const RayOwner& owner, InstructionWriter& out) const;
   void put_local(DataKind kind, std::uint32_t bytes, bool store, InstructionWriter& out) const;
   [[nodiscard]] const LaunchArray& region_of(trace::TableRegion region) const;
