@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "capture/import/memory_trace.hpp"
+#include "capture/trace/pipeline_registers.hpp"
 #include "capture/trace/reader.hpp"
 #include "sim/engine/stage_key.hpp"
 
@@ -39,11 +40,16 @@ void add_up(InputFacts& facts) {
   }
 }
 
+std::optional<DriverRegisters> of_driver(const std::vector<trace::PipelineFacts>& facts, std::uint32_t pipeline) {
+  const auto found = trace::registers_of(facts, pipeline);
+  return found ? std::optional<DriverRegisters>({found->registers, pipeline, found->statistic}) : std::nullopt;
+}
+
 void add_sizes(const trace::Trace& trace, InputFacts& facts) {
   facts.warp_size = trace.header.warp_size;
   for (const trace::Launch& launch : trace.launches) {
-    facts.launches.push_back(
-        {launch.size, launch.data.rays.size(), launch.data.events.size(), !launch.thread_warp.empty()});
+    facts.launches.push_back({launch.size, launch.data.rays.size(), launch.data.events.size(),
+                              !launch.thread_warp.empty(), of_driver(trace.pipeline_facts, launch.pipeline)});
   }
   for (const trace::Geometry& geometry : trace.scene.geometries) {
     facts.primitives += geometry.primitives();
@@ -59,7 +65,8 @@ InputFacts facts_of_trace(const std::string& path) {
   facts.warp_size = info.header.warp_size;
   facts.primitives = info.primitives;
   for (const trace::LaunchInfo& launch : info.launches) {
-    facts.launches.push_back({launch.size, launch.rays, launch.events, launch.has_warps});
+    facts.launches.push_back(
+        {launch.size, launch.rays, launch.events, launch.has_warps, of_driver(info.pipeline_facts, launch.pipeline)});
   }
   add_up(facts);
   return facts;

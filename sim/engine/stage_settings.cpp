@@ -15,6 +15,7 @@
 #include "scheduler-models/launch_order.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/settings/machine_settings.hpp"
+#include "sim/settings/thread_registers.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -247,7 +248,8 @@ CompareOptions compare_of(const Settings& complete) {
   CompareOptions options;
   options.machine = machine_of(complete);
   options.hints = hints_of(complete);
-  options.registers_per_thread = small(complete, "registers_per_thread");
+  options.registers_per_thread = small(complete, kThreadRegisters);
+  options.registers_origin = origin_of_registers(complete);
   const auto source = std::ranges::find(kCostSources, complete.text("scheduler.cost_source"));
   options.costs.source = static_cast<machine::CostSource>(source - kCostSources.begin());
   options.costs.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
@@ -268,7 +270,7 @@ CompareOptions compare_of(const Settings& complete) {
         }
         options.costs.hand.push_back(std::move(cost));
       });
-  for (const char* key : {"registers_per_thread", "scheduler.cycles_per_instruction", "scheduler.steps_per_ray"}) {
+  for (const char* key : {"scheduler.cycles_per_instruction", "scheduler.steps_per_ray"}) {
     if (is_by_hand(complete, key, find_parameter(key)->declared.default_value)) {
       options.given.insert(key);
     }
@@ -345,7 +347,7 @@ machine::InterleaveOptions interleaving_of(const Settings& complete, const machi
   options.warp_scheduler = complete.text("schedule.warp_scheduler");
   options.resident_warps = small(complete, "schedule.resident_warps");
   if (options.resident_warps == 0) {
-    options.resident_warps = machine::resident_warps(machine, warp_size, small(complete, "registers_per_thread"));
+    options.resident_warps = machine::resident_warps(machine, warp_size, small(complete, kThreadRegisters));
   }
   options.compute_cycles = small(complete, "schedule.compute_cycles");
   return options;

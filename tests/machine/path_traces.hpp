@@ -114,7 +114,8 @@ inline trace::Trace random_paths(std::uint64_t seed, test::Random& random, bool 
 /// The definition, event by event.
 class SlowPathCosts {
  public:
-  SlowPathCosts(const trace::Trace& trace, const Costs& costs) : trace_(trace), launch_(trace.launches[0]), costs_(costs) {}
+  SlowPathCosts(const trace::Trace& trace, const Costs& costs)
+      : trace_(trace), launch_(trace.launches[0]), costs_(costs) {}
 
   /// Issue slots of lanes that call together, without a factor by hand. Unknown ones cost the mean.
   [[nodiscard]] double group(std::size_t shader, std::size_t call, const std::vector<std::uint64_t>& rows) const {

@@ -87,8 +87,7 @@ class TwoThreads : public testing::Test {
   }
   [[nodiscard]] static WarpStream stream_of(const trace::Trace& trace, const Costs& costs) {
     const bvh::Bvh structure = bvh::build_bvh(trace.scene, 0, "by hand", {.layout = "binary"});
-    const auto source =
-        memory::make_launch_source(trace, trace.launches[0], structure, {0, 1}, options_with(costs, 2));
+    const auto source = memory::make_launch_source(trace, trace.launches[0], structure, {0, 1}, options_with(costs, 2));
     return all_streams(*source).at(0);
   }
   [[nodiscard]] static std::vector<SlowPathWork::Row> rows_of(const trace::Trace& trace,
@@ -107,9 +106,9 @@ class TwoThreads : public testing::Test {
 TEST_F(TwoThreads, ByHand) {
   const trace::Trace trace = trace_of({3, 4}, {1, 2});
   const std::vector<SlowPathWork::Row> rows = {
-      row(6 + 5 / 2. + 1, WorkStage::RayGeneration),     // the first trace calls of both
-      row(6 + 5 + 2 + 1 + 2, WorkStage::ClosestHit),     // both hits: each block once
-      row((6 + 5 + 1) / 2., WorkStage::RayGeneration),   // thread 0 alone
+      row(6 + 5 / 2. + 1, WorkStage::RayGeneration),    // the first trace calls of both
+      row(6 + 5 + 2 + 1 + 2, WorkStage::ClosestHit),    // both hits: each block once
+      row((6 + 5 + 1) / 2., WorkStage::RayGeneration),  // thread 0 alone
       row(20, WorkStage::Miss)};
   EXPECT_EQ(rows_of(trace, {.cycles_per_instruction = 2}), rows);
 }
@@ -272,8 +271,7 @@ TEST(MemoryTimeByPath, IsWhatTheSlowOneSays) {
     machine.issue_per_cycle = 1 + random.below(4);
     machine.issue_partitions = 1 + random.below(4);
     const machine::WorkPlan plan = plan_of(static_cast<std::uint32_t>(launch.segment_at.size() / launch.warp_size));
-    const machine::InterleaveOptions options{
-        .resident_warps = 1 + random.below(6), .work = true, .cycles = true};
+    const machine::InterleaveOptions options{.resident_warps = 1 + random.below(6), .work = true, .cycles = true};
 
     KeptSource source;
     source.streams = launch.streams(costs, true);

@@ -76,9 +76,8 @@ class SlowPathWork {
   using StageSums = std::map<memory::WorkStage, std::pair<std::uint64_t, std::uint64_t>>;  // latency, issue
 
   [[nodiscard]] Calls calls_of(std::uint32_t segment) const {
-    const auto thread =
-        static_cast<std::size_t>(std::upper_bound(segments_.first.begin(), segments_.first.end(), segment) -
-                                 segments_.first.begin() - 1);
+    const auto thread = static_cast<std::size_t>(
+        std::upper_bound(segments_.first.begin(), segments_.first.end(), segment) - segments_.first.begin() - 1);
     Calls calls;
     std::uint64_t before = 0, begun = 0;
     for (std::uint64_t row = data_.event_offset[thread]; row < segments_.event_offset[segment + 1]; ++row) {

@@ -268,8 +268,7 @@ std::vector<std::string> stream_notes(const Experiment& experiment) {
 /// Costs of calls and delays of warps, for memory time.
 void prepare_time(const Settings& settings, PreparedStream& prepared) {
   prepared.options.work = true;
-  const machine::Costs costs =
-      machine::make_costs(prepared.data->trace, *prepared.launch, compare_of(settings).costs);
+  const machine::Costs costs = machine::make_costs(prepared.data->trace, *prepared.launch, compare_of(settings).costs);
   prepared.options.call_work = call_work(costs);
   prepared.options.lane_costs = lane_costs(costs);
   prepared.interleaving.work = true;

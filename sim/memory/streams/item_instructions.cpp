@@ -100,8 +100,7 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
     std::vector<CallRun> runs;
     if (out.work() != nullptr) {
       std::vector<LaneCall> made;
-      for_lanes(
-          [&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back({call.number(), call.event}); });
+      for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back({call.number(), call.event}); });
       runs = together(made, out);
       out.enter(stage_of_round(runs));
     }

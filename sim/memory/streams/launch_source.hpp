@@ -24,8 +24,9 @@
 //
 // With `work` streams say what a warp does between its instructions (warp_work.hpp): the tests of traversal steps, rays
 // that enter and leave the ray-tracing unit, and the instructions of shader calls, whose costs are options
-// (call_work.hpp). The instructions that follow others are in step_instructions.hpp and item_instructions.hpp; the second and later pieces
-// of an access that load_bytes cuts follow, too. Transactions are the same with and without `work`.
+// (call_work.hpp). The instructions that follow others are in step_instructions.hpp and item_instructions.hpp; the
+// second and later pieces of an access that load_bytes cuts follow, too. Transactions are the same with and without
+// `work`.
 //
 // Addresses: nodes, instances, indices, vertices and boxes as in bvh::MemoryMap. After them, aligned to 256 bytes:
 // shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (at the
@@ -69,8 +70,8 @@ struct StreamOptions {
   std::uint32_t load_bytes = 0;  ///< limit of one lane's load by one instruction (16 for software traversal);
                                  ///< 0: any access, also of a node, is one instruction
   CoalesceOptions coalescing;
-  bool work = false;                  ///< streams have work
-  std::vector<CallWork> call_work{};  ///< with `work`, by call: shader · trace::kEventKinds + kind
+  bool work = false;                              ///< streams have work
+  std::vector<CallWork> call_work{};              ///< with `work`, by call: shader · trace::kEventKinds + kind
   std::shared_ptr<const LaneCosts> lane_costs{};  ///< of calls whose cost depends on the lanes; null: of none
   TellHolding holding;  ///< called during generation (chunk_room.hpp); `generate` passes its exceptions on
 };
