@@ -257,7 +257,7 @@ TEST(MemoryTimeByPath, IsOfTheDefinitionRowByRow) {
 TEST(MemoryTimeByPath, IsWhatTheSlowOneSays) {
   std::size_t compared = 0;
   std::uint64_t other = 0;
-  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 9; ++seed) {
     SCOPED_TRACE(seed);
     const RandomLaunch launch = random_launch(seed);
     const Costs costs = random_costs(launch, seed);
@@ -306,7 +306,7 @@ TEST(MemoryTimeByPath, IsWhatTheSlowOneSays) {
     KeepingSink none;
     other += machine::interleave(source, plan, machine, options, none).cycles != fast.cycles ? 1U : 0U;
   }
-  EXPECT_GT(compared, 10U);
+  EXPECT_GT(compared, 6U);
   EXPECT_EQ(other, compared) << "means take other times";
 }
 
