@@ -20,7 +20,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kNote = "a thread has 128 registers, as the driver says of pipeline 3 (Register Count)";
+constexpr const char* kDriverNote = "a thread has 128 registers, as the driver says of pipeline 3 (Register Count)";
 
 class DriverRegisters : public testing::Test {
  protected:
@@ -65,7 +65,7 @@ class DriverRegisters : public testing::Test {
 TEST_F(DriverRegisters, AreThoseOfAnExperiment) {
   for (const char* outputs : {"model", "time"}) {
     const Outcome usual = experiment(outputs, {});
-    EXPECT_THAT(usual.errors, HasSubstr(kNote)) << outputs;
+    EXPECT_THAT(usual.errors, HasSubstr(kDriverNote)) << outputs;
     const json answer = json::parse(usual.output);
     EXPECT_EQ(answer["configuration"]["registers_per_thread"], 128);
     EXPECT_THAT(usual.output, HasSubstr("registers_per_thread = 128"));
@@ -89,7 +89,7 @@ json quantity_of(const json& list, const char* key, const char* name) {
 TEST_F(DriverRegisters, AreCapturedInAComparison) {
   const std::vector<std::string> words = {"whatif", path_, "--models", "plain,ser", "--format", "json"};
   const Outcome usual = run(words);
-  EXPECT_THAT(usual.errors, HasSubstr(kNote));
+  EXPECT_THAT(usual.errors, HasSubstr(kDriverNote));
   const json answer = json::parse(usual.output);
   EXPECT_EQ(answer["configuration"]["registers_per_thread"], 128);
   EXPECT_EQ(answer["resident_warps"], 65536 / 32 / 128);
@@ -108,7 +108,7 @@ TEST_F(DriverRegisters, AreCapturedInAComparison) {
 TEST_F(DriverRegisters, AreCapturedInMemoryTime) {
   const Outcome usual = run({"whatif", path_, "--models", "plain,ser", "--outputs", "time", "--sms", "2",
                              "--break-even", "registers_per_thread", "--format", "json"});
-  EXPECT_THAT(usual.errors, HasSubstr(kNote));
+  EXPECT_THAT(usual.errors, HasSubstr(kDriverNote));
   const json answer = json::parse(usual.output);
   const json quantity = quantity_of(answer["numbers"], "registers_per_thread", "quantity");
   EXPECT_EQ(quantity["origin"], "captured") << answer["numbers"].dump();
