@@ -209,7 +209,7 @@ void add_replay(List& list) {
   list.whole(
           "registers_per_thread", 64, "registers", 1, trace::kMostRegisters, kModel | kRegroup | kStream,
           "Registers of a thread: decide how many warps an SM holds; where nobody sets them and the driver names those "
-          "of the launch's pipeline (capture --pipeline-facts), the driver's")
+          "of the launch's pipeline, the driver's")
       .flag("--registers", kMachines);
   list.whole("costs.*", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of the shader: a stage (closest-hit), a name, or an id")
