@@ -291,9 +291,9 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
   }
   if (writer != nullptr) {
     count_calls(thread_path);
-    writer->end_launch(
-        part.groups, index.thread_warp, index.thread_lane,
-        {summary.frame, summary.duration_ns, summary.dropped_events, plan.shader_table, std::move(thread_path)});
+    writer->end_launch(part.groups, index.thread_warp, index.thread_lane,
+                       {summary.frame, summary.duration_ns, summary.dropped_events, plan.shader_table,
+                        std::move(thread_path), plan.spooled->launch.pipeline});
   }
   return true;
 }

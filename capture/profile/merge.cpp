@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "capture/profile/count_sums.hpp"
+#include "capture/profile/merged_facts.hpp"
 
 namespace rayreplay::profile {
 namespace {
@@ -102,6 +104,7 @@ class Merger {
       add_remark_of_groups();
     }
     add_remark_of_agreement();
+    add_facts_of_pipelines();
     write_header();
     return std::move(result_);
   }
@@ -136,18 +139,52 @@ class Merger {
       }
       std::ranges::sort(members);
       const std::uint32_t number = pipeline_of(members, alike[members]++, pipeline, run);
+      add_facts(run, pipeline, number, shaders);
       for (; first < end; ++first) {
         sums_.add(number, shaders.at(counts.shader[parts[first].first]), counts, parts[first], run.file);
       }
     }
   }
 
-  /// Numbers in the result of the shaders that the run counts.
+  /// `pipeline`: number in the run; `number`: in the result.
+  void add_facts(const Run& run, std::uint32_t pipeline, std::uint32_t number,
+                 const std::map<std::uint16_t, std::uint16_t>& shaders) {
+    const auto& all = run.profile.pipeline_facts;
+    const auto found = std::ranges::find(all, pipeline, &trace::PipelineFacts::pipeline);
+    if (found == all.end()) {
+      return;
+    }
+    trace::PipelineFacts facts = *found;
+    facts.pipeline = number;
+    for (trace::GroupStack& group : facts.groups) {
+      for (std::uint16_t* shader : {&group.general, &group.closest_hit, &group.any_hit, &group.intersection}) {
+        *shader = *shader == trace::kNoShader ? trace::kNoShader : shaders.at(*shader);
+      }
+    }
+    facts_.add(std::move(facts), name_of(run));
+  }
+
+  /// Shaders that the run counts, and those of the groups of pipelines that it counts.
+  static std::set<std::uint16_t> shaders_in(const Run& run) {
+    const trace::BlockCounts& counts = run.profile.block_counts;
+    std::set<std::uint16_t> shaders(counts.shader.begin(), counts.shader.end());
+    const std::set<std::uint32_t> pipelines(counts.pipeline.begin(), counts.pipeline.end());
+    for (const trace::PipelineFacts& facts : run.profile.pipeline_facts) {
+      for (const trace::GroupStack& group : facts.groups) {
+        if (pipelines.contains(facts.pipeline)) {
+          shaders.insert({group.general, group.closest_hit, group.any_hit, group.intersection});
+        }
+      }
+    }
+    shaders.erase(trace::kNoShader);
+    return shaders;
+  }
+
+  /// Numbers in the result of the shaders that the run counts, or whose stacks it knows.
   std::map<std::uint16_t, std::uint16_t> shaders_of(const Run& run) {
-    const trace::Column<std::uint16_t>& column = run.profile.block_counts.shader;
     std::map<std::uint16_t, std::uint16_t> numbers;
     std::map<const std::vector<std::uint16_t>*, std::size_t> alike;
-    for (const std::uint16_t shader : std::set<std::uint16_t>(column.begin(), column.end())) {
+    for (const std::uint16_t shader : shaders_in(run)) {
       const trace::Shader& one = run.profile.shaders[shader];
       std::vector<std::uint16_t>& known = shaders_[{one.stage, one.entry, one.spirv}];
       const std::size_t place = alike[&known]++;
@@ -218,6 +255,13 @@ class Merger {
     }
   }
 
+  void add_facts_of_pipelines() {
+    result_.trace.pipeline_facts = facts_.facts();
+    for (std::string& remark : facts_.remarks()) {
+      result_.remarks.push_back(std::move(remark));
+    }
+  }
+
   void write_header() {
     trace::Header& header = result_.trace.header;
     std::set<std::string> applications, devices, drivers;
@@ -250,6 +294,7 @@ class Merger {
   const std::vector<Run>& runs_;
   Merged result_;
   CountSums sums_;
+  MergedFacts facts_;
   std::map<ShaderKey, std::vector<std::uint16_t>> shaders_;  ///< numbers in the result
   std::map<std::vector<std::uint16_t>, std::vector<std::uint32_t>> by_members_;
   std::map<std::uint32_t, Pipeline> pipelines_;

@@ -60,6 +60,7 @@ struct LaunchInfo {
   std::uint64_t duration_ns = 0;
   std::uint64_t dropped_events = 0;
   std::uint64_t accesses = 0;
+  std::uint32_t pipeline = kNone;
 };
 struct FileInfo {
   std::uint64_t file_bytes = 0;

@@ -245,6 +245,7 @@ struct Launch {
   std::uint32_t frame = 0;           ///< of the application
   std::uint64_t duration_ns = 0;     ///< on the device; 0: not measured
   std::uint64_t dropped_events = 0;  ///< happened but are not here: the capture's memory was full
+  std::uint32_t pipeline = kNone;    ///< number in the captured process, as in PipelineFacts; kNone: unknown
   std::vector<ShaderRecord> shader_table;  ///< empty: not captured
 };
 
@@ -335,6 +336,8 @@ struct GroupStack {
   std::uint16_t general = kNoShader, closest_hit = kNoShader, any_hit = kNoShader, intersection = kNoShader;
   std::uint64_t general_bytes = kNoStack, closest_hit_bytes = kNoStack, any_hit_bytes = kNoStack,
                 intersection_bytes = kNoStack;
+
+  bool operator==(const GroupStack&) const = default;
 };
 
 enum class StatisticFormat : std::uint8_t { Bool = 0, Int64, Uint64, Float64 };
@@ -347,6 +350,8 @@ struct Statistic {
   std::string name, description;
   StatisticFormat format = StatisticFormat::Uint64;
   std::uint64_t value = 0;  ///< the value's bits; Bool: 0 or 1
+
+  bool operator==(const Statistic&) const = default;
 };
 
 /// A program that the driver made of some of a pipeline's shaders.
@@ -355,6 +360,8 @@ struct Executable {
   std::uint32_t stages = 0;  ///< VkShaderStageFlags
   std::uint32_t subgroup_size = 0;
   std::vector<Statistic> statistics;
+
+  bool operator==(const Executable&) const = default;
 };
 
 /// The driver's facts of a pipeline with the application's own shaders, without instrumentation.
@@ -365,6 +372,8 @@ struct PipelineFacts {
   std::uint32_t set_stack = 0;          ///< the largest that the application set for a captured launch; 0: none
   std::vector<GroupStack> groups;       ///< in the pipeline's order
   std::vector<Executable> executables;  ///< empty: the driver names none, or has no such statistics
+
+  bool operator==(const PipelineFacts&) const = default;
 };
 
 struct Header {

@@ -544,9 +544,9 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
                                       launch.thread_path.empty() ? 0 : trace.paths.size(),
                                       launch.data.accesses.offset.empty() ? 0 : trace.access_sites.size()});
     writer.append(launch.data);
-    writer.end_launch(
-        launch.groups, launch.thread_warp, launch.thread_lane,
-        {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table, launch.thread_path});
+    writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
+                      {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table, launch.thread_path,
+                       launch.pipeline});
   }
   if (trace.block_counts.size() != 0) {
     writer.add_block_counts(trace.block_counts);

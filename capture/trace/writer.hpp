@@ -43,6 +43,7 @@ struct LaunchExtras {
   std::uint64_t dropped_events = 0;
   std::vector<ShaderRecord> shader_table;
   Column<std::uint32_t> thread_path{};
+  std::uint32_t pipeline = kNone;
 };
 
 class Writer {

@@ -290,6 +290,7 @@ class Comparison {
                          options_.costs.cycles_per_instruction,
                          result_.costs.steps_per_ray,
                          options_.registers_per_thread,
+                         options_.registers_origin,
                          "",
                          options_.live_state};
     quantities_ = std::make_unique<Quantities>(trace_.shaders, plain.by_call, now, counted, options_.given);

@@ -37,6 +37,7 @@ struct CompareOptions {
   machine::CostOptions costs;
   machine::LiveState live_state;  ///< of the launch's shaders
   std::uint32_t registers_per_thread = 64;
+  machine::Origin registers_origin = machine::Origin::Assumed;
   std::set<std::string> given;       ///< keys that the user set, as in Quantities
   GivenParameters given_parameters;  ///< of the models
   bool break_even = true;

@@ -128,7 +128,7 @@ Quantities::Quantities(const std::vector<trace::Shader>& shaders, std::span<cons
        .key = kRegisters,
        .name = std::string(name_of_number(kRegisters)),
        .unit = "registers",
-       .origin = origin(kRegisters),
+       .origin = given.contains(kRegisters) ? Origin::Given : now_.registers_origin,
        .value = static_cast<double>(now_.registers_per_thread),
        .whole = true});
   for (const std::string_view one : kOfMachine) {

@@ -32,6 +32,7 @@ struct TimeInputs {
   double cycles_per_instruction = 0;
   double steps_per_ray = 0;  ///< no effect where steps are counted
   std::uint32_t registers_per_thread = 0;
+  machine::Origin registers_origin = machine::Origin::Assumed;
   std::string model;                ///< spec
   machine::LiveState live_state{};  ///< of the launch's shaders
 };

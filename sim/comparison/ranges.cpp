@@ -25,6 +25,7 @@ constexpr std::array kRules = {
     RangeRule{QuantityKind::CyclesPerInstruction, Origin::Assumed, 3},
     RangeRule{QuantityKind::StepsPerRay, Origin::Assumed, 4},
     RangeRule{QuantityKind::Registers, Origin::Assumed, 2},
+    RangeRule{QuantityKind::Registers, Origin::Captured, 2},
     RangeRule{QuantityKind::Parameter, Origin::Assumed, 4},
     RangeRule{QuantityKind::Parameter, Origin::Counted, 2},
     RangeRule{QuantityKind::Machine, Origin::Assumed, 2},

@@ -62,6 +62,20 @@ std::shared_ptr<const std::string> configuration_text(KeptResults& kept, const E
   });
 }
 
+/// An experiment without keys. The driver's registers of the launch's pipeline, where nobody has set the key.
+Experiment experiment_on(const Settings& complete, std::shared_ptr<const InputFacts> facts) {
+  Experiment experiment;
+  experiment.settings = &complete;
+  experiment.facts = std::move(facts);
+  if (const auto registers = experiment.launch().registers; registers || is_of_driver(complete)) {
+    auto decided = std::make_shared<Settings>(complete);
+    decide_registers(*decided, registers);
+    experiment.decided = std::move(decided);
+    experiment.settings = experiment.decided.get();
+  }
+  return experiment;
+}
+
 /// The results of one call: claimed, computed, handed out.
 class Leaves {
  public:
@@ -336,6 +350,10 @@ class Evaluator::Impl {
     return notes;
   }
 
+  Settings decided(const Settings& complete) {
+    return *experiment_on(complete, catalogue_.facts(complete)).settings;
+  }
+
   void limit_memory(std::uint64_t bytes) {
     kept_.limit_to(bytes);
   }
@@ -373,10 +391,8 @@ class Evaluator::Impl {
   };
 
   Experiment known(const Settings& settings, std::shared_ptr<const InputFacts> facts) {
-    Experiment experiment;
-    experiment.settings = &settings;
-    experiment.facts = std::move(facts);
-    experiment.keys = experiment_keys(settings, *experiment.facts,
+    Experiment experiment = experiment_on(settings, std::move(facts));
+    experiment.keys = experiment_keys(*experiment.settings, *experiment.facts,
                                       [this](const std::string& path) { return catalogue_.content_of(path); });
     return experiment;
   }
@@ -444,10 +460,9 @@ std::vector<StageForecast> Evaluator::forecast(const Settings& complete) {
 }
 
 Experiment Evaluator::open(const Settings& complete, std::shared_ptr<const InputData> data, const std::string& name) {
-  Experiment experiment;
-  experiment.settings = &complete;
-  experiment.facts = std::make_shared<const InputFacts>(facts_of(name, data->trace));
-  experiment.keys = experiment_keys(complete, *experiment.facts, [](const std::string& path) { return path; });
+  Experiment experiment = experiment_on(complete, std::make_shared<const InputFacts>(facts_of(name, data->trace)));
+  experiment.keys =
+      experiment_keys(*experiment.settings, *experiment.facts, [](const std::string& path) { return path; });
   experiment.opened = std::move(data);
   return experiment;
 }
@@ -462,6 +477,10 @@ void Evaluator::check(const Settings& complete) {
 
 std::vector<std::string> Evaluator::notes(const Settings& complete) {
   return impl_->notes(complete);
+}
+
+Settings Evaluator::decided(const Settings& complete) {
+  return impl_->decided(complete);
 }
 
 void Evaluator::limit_memory(std::uint64_t bytes) {

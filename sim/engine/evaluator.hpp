@@ -84,6 +84,9 @@ class Evaluator {
   /// notes_on of all outputs, each note once.
   [[nodiscard]] std::vector<std::string> notes(const Settings& complete);
 
+  /// The settings with what the input decides (thread_registers.hpp), as `evaluate` takes them.
+  [[nodiscard]] Settings decided(const Settings& complete);
+
   /// For commands that show more than metrics: an experiment on a loaded trace, for a workbench and the functions of
   /// the stages' headers. `complete` must outlive it.
   [[nodiscard]] static Experiment open(const Settings& complete, std::shared_ptr<const InputData> data,

@@ -1,7 +1,8 @@
 // One experiment as the stages see it: settings, facts of the input, and the keys of its results.
 //
-// Contract: the settings must outlive the experiment. `facts` come from the input without decoding it; `opened` is the
-// decoded input where a command has loaded it, otherwise a stage loads it. A `Failure` is the error of one experiment.
+// Contract: the settings must outlive the experiment, unless the trace decides one of them (`decided`). `facts` come
+// from the input without decoding it; `opened` is the decoded input where a command has loaded it, otherwise a stage
+// loads it. A `Failure` is the error of one experiment.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct Experiment {
   std::shared_ptr<const InputFacts> facts;
   ExperimentKeys keys;
   std::shared_ptr<const InputData> opened{};
+  std::shared_ptr<const Settings> decided{};  ///< `settings` with what the trace decides; null: nothing
 
   [[nodiscard]] const Key& key(Stage stage) const {
     return keys.stages[index_of(stage)];

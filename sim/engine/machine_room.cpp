@@ -11,12 +11,12 @@
 #include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/settings/machine_settings.hpp"
+#include "sim/settings/thread_registers.hpp"
 
 namespace rayreplay::experiment {
 namespace {
 
 constexpr const char* kAskedResident = "schedule.resident_warps";
-constexpr const char* kThreadRegisters = "registers_per_thread";
 constexpr const char* kSmRegisters = "machine.registers";
 constexpr const char* kMostResident = "machine.resident_warps";
 
@@ -105,6 +105,9 @@ void require_shading_sms(const Settings& complete) {
 
 std::vector<std::string> machine_notes(const Settings& complete, std::uint32_t warp_size) {
   std::vector<std::string> notes;
+  if (std::string registers = note_on_registers(complete); !registers.empty()) {
+    notes.push_back(std::move(registers));
+  }
   const std::int64_t asked = complete.integer(kAskedResident);
   const std::int64_t fit = fitting(complete, warp_size);
   if (asked > fit) {

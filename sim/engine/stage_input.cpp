@@ -15,6 +15,7 @@
 #include "base/input_file.hpp"
 #include "capture/import/memory_trace.hpp"
 #include "capture/trace/access_sample.hpp"
+#include "capture/trace/pipeline_registers.hpp"
 #include "capture/trace/reader.hpp"
 #include "sim/engine/stage_key.hpp"
 
@@ -42,12 +43,18 @@ void add_up(InputFacts& facts) {
   }
 }
 
+std::optional<DriverRegisters> of_driver(const std::vector<trace::PipelineFacts>& facts, std::uint32_t pipeline) {
+  const auto found = trace::registers_of(facts, pipeline);
+  return found ? std::optional<DriverRegisters>({found->registers, pipeline, found->statistic}) : std::nullopt;
+}
+
 void add_sizes(const trace::Trace& trace, InputFacts& facts) {
   facts.warp_size = trace.header.warp_size;
   facts.access_every = trace::access_sample(trace.header);
   for (const trace::Launch& launch : trace.launches) {
     facts.launches.push_back({launch.size, launch.data.rays.size(), launch.data.events.size(),
-                              !launch.thread_warp.empty(), launch.data.accesses.size()});
+                              !launch.thread_warp.empty(), launch.data.accesses.size(),
+                              of_driver(trace.pipeline_facts, launch.pipeline)});
   }
   for (const trace::Geometry& geometry : trace.scene.geometries) {
     facts.primitives += geometry.primitives();
@@ -64,7 +71,8 @@ InputFacts facts_of_trace(const std::string& path) {
   facts.primitives = info.primitives;
   facts.access_every = trace::access_sample(info.header);
   for (const trace::LaunchInfo& launch : info.launches) {
-    facts.launches.push_back({launch.size, launch.rays, launch.events, launch.has_warps, launch.accesses});
+    facts.launches.push_back({launch.size, launch.rays, launch.events, launch.has_warps, launch.accesses,
+                              of_driver(info.pipeline_facts, launch.pipeline)});
   }
   add_up(facts);
   return facts;

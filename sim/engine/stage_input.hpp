@@ -21,6 +21,7 @@
 #include "base/progress.hpp"
 #include "capture/trace/trace.hpp"
 #include "sim/settings/settings.hpp"
+#include "sim/settings/thread_registers.hpp"
 #include "sim/workloads/workload.hpp"
 
 namespace rayreplay::experiment {
@@ -30,6 +31,7 @@ struct LaunchFacts {
   std::uint64_t rays = 0, events = 0;
   bool has_warps = false;
   std::uint64_t accesses = 0;  ///< recorded, of shaders
+  std::optional<DriverRegisters> registers{};  ///< of its pipeline, as the driver says; none: unknown
 };
 
 class MadeAhead;

@@ -15,6 +15,7 @@
 #include "scheduler-models/launch_order.hpp"
 #include "sim/caching/cache_parts.hpp"
 #include "sim/settings/machine_settings.hpp"
+#include "sim/settings/thread_registers.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -74,7 +75,7 @@ double part_of_cost(const Settings& settings, const std::string& key, std::strin
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most)) {
-    usage(settings, key, "a shader's cost is not of the form ISSUE or ISSUE:LATENCY",
+    usage(settings, key, "a shader's cost is not of the form ISSUE, FACTORx, or one of them with :LATENCY",
           fmt::format("numbers from 0 to {:.0f}", most));
   }
   return value;
@@ -248,7 +249,8 @@ CompareOptions compare_of(const Settings& complete) {
   CompareOptions options;
   options.machine = machine_of(complete);
   options.hints = hints_of(complete);
-  options.registers_per_thread = small(complete, "registers_per_thread");
+  options.registers_per_thread = small(complete, kThreadRegisters);
+  options.registers_origin = origin_of_registers(complete);
   const auto source = std::ranges::find(kCostSources, complete.text("scheduler.cost_source"));
   options.costs.source = static_cast<machine::CostSource>(source - kCostSources.begin());
   options.costs.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
@@ -258,15 +260,18 @@ CompareOptions compare_of(const Settings& complete) {
         const std::string text = to_text(value);
         const auto colon = text.find(':');
         machine::HandCost cost{shader};
-        if (colon != 0) {
-          cost.issue = part_of_cost(complete, key, std::string_view(text).substr(0, colon), machine::kMaxIssue);
+        if (std::string_view amount = std::string_view(text).substr(0, colon); amount.ends_with('x')) {
+          amount.remove_suffix(1);
+          cost.times = part_of_cost(complete, key, amount, machine::kMaxTimes);
+        } else if (colon != 0) {
+          cost.issue = part_of_cost(complete, key, amount, machine::kMaxIssue);
         }
         if (colon != std::string::npos) {
           cost.latency = part_of_cost(complete, key, std::string_view(text).substr(colon + 1), machine::kMaxLatency);
         }
         options.costs.hand.push_back(std::move(cost));
       });
-  for (const char* key : {"registers_per_thread", "scheduler.cycles_per_instruction", "scheduler.steps_per_ray"}) {
+  for (const char* key : {"scheduler.cycles_per_instruction", "scheduler.steps_per_ray"}) {
     if (is_by_hand(complete, key, find_parameter(key)->declared.default_value)) {
       options.given.insert(key);
     }
@@ -350,7 +355,7 @@ machine::InterleaveOptions interleaving_of(const Settings& complete, const machi
   options.warp_scheduler = complete.text("schedule.warp_scheduler");
   options.resident_warps = small(complete, "schedule.resident_warps");
   if (options.resident_warps == 0) {
-    options.resident_warps = machine::resident_warps(machine, warp_size, small(complete, "registers_per_thread"));
+    options.resident_warps = machine::resident_warps(machine, warp_size, small(complete, kThreadRegisters));
   }
   options.compute_cycles = small(complete, "schedule.compute_cycles");
   return options;

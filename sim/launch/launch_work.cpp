@@ -14,6 +14,34 @@ std::uint32_t rounded(double value) {
   return static_cast<std::uint32_t>(std::llround(value));
 }
 
+class CostsByPath final : public memory::LaneCosts {
+ public:
+  explicit CostsByPath(const machine::Costs& costs) : calls_(costs.calls), paths_(costs.paths) {}
+
+  [[nodiscard]] bool has(std::uint32_t call) const override {
+    return paths_->place(call) != machine::PathCosts::kNone;
+  }
+  [[nodiscard]] memory::CallWork of(std::uint32_t call, std::span<const std::uint64_t> events) const override {
+    std::vector<std::uint32_t> ways;
+    ways.reserve(events.size());
+    for (const std::uint64_t event : events) {
+      ways.push_back(paths_->way(event));
+    }
+    const std::uint32_t place = paths_->place(call);
+    const double mean = paths_->calls()[place].mean;
+    const double slots = paths_->group(place, ways);
+    const machine::CallCost& cost = calls_[call];
+    const double issue = std::min(slots * (cost.issue / mean), machine::kMaxIssue);
+    const double latency = cost.own_latency() ? std::max(cost.latency, issue)
+                                              : std::min(slots * (cost.latency / mean), machine::kMaxLatency);
+    return {rounded(issue * memory::kIssueScale), rounded(latency)};
+  }
+
+ private:
+  std::vector<machine::CallCost> calls_;
+  std::shared_ptr<const machine::PathCosts> paths_;
+};
+
 /// By segment: 1 for the first of a thread.
 std::vector<std::uint8_t> firsts(const scheduler::Segments& segments) {
   std::vector<std::uint8_t> is_first(segments.size());
@@ -79,6 +107,10 @@ std::vector<memory::CallWork> call_work(const machine::Costs& costs) {
     }
   }
   return work;
+}
+
+std::shared_ptr<const memory::LaneCosts> lane_costs(const machine::Costs& costs) {
+  return costs.paths == nullptr ? nullptr : std::make_shared<CostsByPath>(costs);
 }
 
 std::vector<std::uint32_t> start_delays(const scheduler::Segments& segments, const scheduler::SegmentSchedule& schedule,

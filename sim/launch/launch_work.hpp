@@ -2,13 +2,19 @@
 // starts.
 //
 // Contract: `call_work` gives costs in the units of streams, rounded to nearest; kinds that are no warp events cost
-// nothing. `start_delays` gives by item the cycles that a warp waits for the exchange that formed it (timing.hpp,
+// nothing. `lane_costs` gives those of calls with costs by path (machine::PathCosts): lanes that call together issue
+// what PathCosts::group says, scaled by the call's present cost over its mean, at most kMaxIssue. Their latency is in
+// proportion to it, or, where it is known by itself, that of the call, at least the instructions. The trace must
+// outlive the result. O(lanes · blocks) a group of lanes.
+//
+// `start_delays` gives by item the cycles that a warp waits for the exchange that formed it (timing.hpp,
 // "Charges"): cycles_per_cut, and cycles_per_warp too if its unit exchanges threads; the first round of a unit starts
 // without delay, and so does a launched warp of a timed model. In a closed loop the last value holds for all formed
 // warps. The live state's bytes are accesses of the stream, so they delay nothing here. O(calls), O(warps · lanes).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/launch/regrouped_launch.hpp"
@@ -18,6 +24,9 @@
 namespace rayreplay::experiment {
 
 [[nodiscard]] std::vector<memory::CallWork> call_work(const machine::Costs& costs);
+
+/// Null if no call has costs by path.
+[[nodiscard]] std::shared_ptr<const memory::LaneCosts> lane_costs(const machine::Costs& costs);
 
 /// Empty where no warp waits. `is_timed`: of a timed model.
 [[nodiscard]] std::vector<std::uint32_t> start_delays(const scheduler::Segments& segments,

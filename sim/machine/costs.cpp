@@ -62,6 +62,9 @@ void check_options(const trace::Launch& launch, const CostOptions& options) {
     if (hand.issue >= 0 || !(hand.issue < 0)) {
       check_range("the instructions of a shader call", "shader_costs." + hand.shader, hand.issue, 0, kMaxIssue);
     }
+    if (hand.times >= 0 || !(hand.times < 0)) {
+      check_range("the factor of a shader's cost", "shader_costs." + hand.shader, hand.times, 0, kMaxTimes);
+    }
     if (hand.latency >= 0 || !(hand.latency < 0)) {
       check_range("the latency of a shader call", "shader_costs." + hand.shader, hand.latency,
                   std::max(hand.issue, 0.0), kMaxLatency);
@@ -171,12 +174,20 @@ void add_captured(const trace::Trace& trace, const trace::Launch& launch, double
   }
 }
 
-void set_by_hand(const HandCost& hand, double cycles_per_instruction, CallCost& call) {
+/// `by_source`: without any cost by hand.
+void set_by_hand(const HandCost& hand, double cycles_per_instruction, const CallCost& by_source, CallCost& call) {
   if (hand.issue >= 0) {
     call.issue = hand.issue;
     call.latency = hand.issue * cycles_per_instruction;
     call.origin = kHand;
     call.latency_origin.clear();
+    call.times = 1;
+  }
+  if (hand.times >= 0) {
+    call = by_source;
+    call.issue = std::min(by_source.issue * hand.times, kMaxIssue);
+    call.latency = call.own_latency() ? std::max(call.latency, call.issue) : call.issue * cycles_per_instruction;
+    call.times = hand.times;
   }
   if (hand.latency >= 0) {
     call.latency = hand.latency;
@@ -191,6 +202,7 @@ void set_by_hand(const HandCost& hand, double cycles_per_instruction, CallCost& 
 void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector<CallCost>& calls) {
   constexpr int kOneCall = 4;  // more precise than any name of a shader
   std::vector<int> ranks(calls.size(), 0);
+  const std::vector<CallCost> by_source = calls;
   for (const HandCost& hand : options.hand) {
     bool used = false;
     for (std::size_t id = 0; id < trace.shaders.size(); ++id) {
@@ -204,7 +216,7 @@ void add_hand(const trace::Trace& trace, const CostOptions& options, std::vector
         const std::size_t index = id * trace::kEventKinds + i;
         if (rank > 0 && rank >= ranks[index]) {
           ranks[index] = rank;
-          set_by_hand(hand, options.cycles_per_instruction, calls[index]);
+          set_by_hand(hand, options.cycles_per_instruction, by_source[index], calls[index]);
         }
         used = used || one_call;
       }

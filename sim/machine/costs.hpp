@@ -6,7 +6,8 @@
 //   hand      TOML: shader by id, name or stage, as in the experiment's [costs], or one kind of its calls as ID/CALL,
 //             which wins ("4/begin", also a trace call of a hit shader): a number of instructions, or a table
 //             with `issue`, `latency`, or `blocks` (a list of {instructions, executions}, with `calls`: issue = Σ
-//             instructions · executions / calls)
+//             instructions · executions / calls), or `times`: a factor for what the sources below say (each single
+//             call's own cost, where they come from paths)
 //   captured  latency only: median time between consecutive co-execution groups of a warp, by call of the first (only
 //             on request; issue comes from the sources below)
 //   paths     instructions that each single call executed, from the trace's paths (path_costs.hpp). Here the mean over
@@ -50,6 +51,7 @@ struct CallCost {
   double latency = 0;          ///< cycles
   std::string origin;          ///< of the instructions: "hand", "paths", "blocks", "spirv", "default"
   std::string latency_origin;  ///< "hand", "captured"; empty: the latency is issue · cycles_per_instruction
+  double times = 1;            ///< a factor by hand, which `issue` contains
 
   /// Each event has the cost of its own path (Costs::paths); this one is their mean.
   [[nodiscard]] bool by_path() const {
@@ -67,6 +69,7 @@ struct CallCost {
 
 inline constexpr double kMaxIssue = 1e6;    ///< instructions of one call
 inline constexpr double kMaxLatency = 2e8;  ///< cycles of one call
+inline constexpr double kMaxTimes = 1e6;    ///< factor by hand
 inline constexpr double kMaxCyclesPerInstruction = 200;
 inline constexpr double kMaxSteps = 1e6;
 
@@ -76,6 +79,7 @@ struct HandCost {
   std::string shader;  ///< stage, name or id, as in [costs], or ID/CALL
   double issue = -1;   ///< below 0: not given
   double latency = -1;
+  double times = -1;  ///< in place of `issue`: a factor for the instructions of the call's source
 };
 
 struct CostOptions {
@@ -95,7 +99,7 @@ struct Costs {
   std::shared_ptr<const PathCosts> paths;
 };
 
-/// The table [shader_costs] of a TOML file: `metal = 40`, `metal = {issue = 40, latency = 400}`,
+/// The table [shader_costs] of a TOML file: `metal = 40`, `metal = {issue = 40, latency = 400}`, `metal = {times = 2}`,
 /// `metal = {blocks = [{instructions = 12, executions = 100}], calls = 50}`.
 [[nodiscard]] std::vector<HandCost> parse_shader_costs(std::string_view toml, const std::string& source);
 

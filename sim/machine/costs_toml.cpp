@@ -59,8 +59,9 @@ HandCost read_cost(const std::string& shader, const toml::node& node, const Toml
     return cost;
   }
   const TomlTable table(*fields, source);
-  table.allow({"issue", "latency", "blocks", "calls"});
+  table.allow({"issue", "latency", "blocks", "calls", "times"});
   table.read("issue", cost.issue, {0, kMaxIssue});
+  table.read("times", cost.times, {0, kMaxTimes});
   table.read("latency", cost.latency, {0, kMaxLatency});
   if (const toml::node* blocks = fields->get("blocks")) {
     if (fields->contains("issue")) {
@@ -68,8 +69,11 @@ HandCost read_cost(const std::string& shader, const toml::node& node, const Toml
     }
     cost.issue = issue_of_blocks(table, *blocks, source);
   }
-  if (cost.issue < 0 && cost.latency < 0) {
-    table.wrong(node, shader, "a table with 'issue', 'latency' or 'blocks'");
+  if (cost.times >= 0 && cost.issue >= 0) {
+    table.wrong(*fields->get("times"), "times", "either a factor, or the instructions by 'issue' or 'blocks'");
+  }
+  if (cost.issue < 0 && cost.latency < 0 && cost.times < 0) {
+    table.wrong(node, shader, "a table with 'issue', 'latency', 'blocks' or 'times'");
   }
   if (cost.latency >= 0 && cost.latency < cost.issue) {
     table.wrong(*fields->get("latency"), "latency", fmt::format("at least the {} issue slots", cost.issue));

@@ -11,6 +11,7 @@
 #include "bvh/layout.hpp"
 #include "bvh/node_order.hpp"
 #include "bvh/vertex_order.hpp"
+#include "capture/trace/pipeline_registers.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/packing.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
@@ -68,7 +69,6 @@ constexpr const char* kHardware = "Simulated hardware";
 
 constexpr double kMaxWhole = 4294967295.0;
 constexpr double kMaxResident = 1024;
-constexpr double kMaxRegisters = 1024;
 constexpr double kMaxComputeCycles = 1e6;
 constexpr double kMaxStackEntries = 1024;
 constexpr double kMaxRequests = 9e18;
@@ -206,15 +206,18 @@ void add_replay(List& list) {
   list.whole("default_cost", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of a shader that is not in the table costs: its weight in SIMT efficiency")
       .flag("--default-cost", kReplay);
-  list.whole("registers_per_thread", 64, "registers", 1, kMaxRegisters, kModel | kRegroup | kStream,
-             "Registers of a thread: decide how many warps an SM holds")
+  list.whole(
+          "registers_per_thread", 64, "registers", 1, trace::kMostRegisters, kModel | kRegroup | kStream,
+          "Registers of a thread: decide how many warps an SM holds; where nobody sets them and the driver names those "
+          "of the launch's pipeline, the driver's")
       .flag("--registers", kMachines);
   list.whole("costs.*", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of the shader: a stage (closest-hit), a name, or an id")
       .open()
       .flag("--cost", kReplay, "SHADER=CYCLES,...");
   list.text("shader_costs.*", "", kModel | kRegroup | kStream,
-            "Instructions of a call of the shader, for the time models: ISSUE, or ISSUE:LATENCY with cycles")
+            "Instructions of a call of the shader, for the time models: ISSUE, or ISSUE:LATENCY with cycles; 2x in "
+            "place of ISSUE: twice what its source says")
       .open()
       .flag("--shader-cost", kSchedulers, "SHADER=ISSUE[:LATENCY],...");
 }

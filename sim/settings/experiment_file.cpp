@@ -68,13 +68,13 @@ class Reader {
 
   /// True for `shader_costs.metal = {issue = 40, latency = 400}`, and for the form with counts of blocks.
   static bool is_hand_cost(const std::string& path, const toml::table& table) {
-    constexpr std::array<std::string_view, 4> kWords = {"issue", "latency", "blocks", "calls"};
+    constexpr std::array<std::string_view, 5> kWords = {"issue", "latency", "blocks", "calls", "times"};
     return path.starts_with("shader_costs.") && std::ranges::any_of(table, [&](const auto& item) {
              return std::ranges::find(kWords, std::string_view(item.first.str())) != kWords.end();
            });
   }
 
-  /// The text form of the key: "40:400".
+  /// The text form of the key: "40:400", "2x".
   [[nodiscard]] static std::string hand_cost(const std::string& shader, const toml::table& table,
                                              const std::string& place) {
     std::ostringstream text;
@@ -87,7 +87,8 @@ class Reader {
       info.where = place;
       throw Error(error.kind(), info);
     }
-    return (cost.issue < 0 ? std::string() : fmt::format("{}", cost.issue)) +
+    return (cost.times < 0 ? std::string() : fmt::format("{}x", cost.times)) +
+           (cost.issue < 0 ? std::string() : fmt::format("{}", cost.issue)) +
            (cost.latency < 0 ? std::string() : fmt::format(":{}", cost.latency));
   }
 

@@ -56,7 +56,7 @@ void require_range(const Parameter& declared, double value, const std::string& t
   }
 }
 
-/// "ISSUE", "ISSUE:LATENCY" or ":LATENCY".
+/// "ISSUE", "FACTORx", each also with ":LATENCY" behind it, or ":LATENCY".
 std::string checked_shader_cost(const ParameterValue& value, const std::string& place) {
   std::string text = to_text(value);
   Parameter number;
@@ -66,7 +66,12 @@ std::string checked_shader_cost(const ParameterValue& value, const std::string& 
   number.maximum = machine::kMaxIssue;
   const auto colon = text.find(':');
   if (colon != 0) {
-    static_cast<void>(read_text(number, text.substr(0, colon), place));
+    std::string amount = text.substr(0, colon);
+    if (amount.size() > 1 && amount.back() == 'x') {
+      amount.pop_back();
+      number.maximum = machine::kMaxTimes;
+    }
+    static_cast<void>(read_text(number, amount, place));
   }
   if (colon != std::string::npos) {
     number.maximum = machine::kMaxLatency;

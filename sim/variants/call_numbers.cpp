@@ -41,9 +41,11 @@ Limits limits_of_group(const CallGroup& group) {
   return {value * group.issue_share, group.uniform ? most : value / group.most * most};
 }
 
-/// As [shader_costs] has it.
-std::string cost_text(const CallCost& cost) {
-  return cost.own_latency() ? fmt::format("{}:{}", cost.issue, cost.latency) : fmt::format("{}", cost.issue);
+/// As [shader_costs] has it. Costs by path stay so: a factor of each call's own, in place of the mean.
+std::string cost_text(const CallCost& cost, const CallCost& now) {
+  const std::string issue = now.by_path() && now.issue > 0 ? fmt::format("{}x", now.times * (cost.issue / now.issue))
+                                                           : fmt::format("{}", cost.issue);
+  return cost.own_latency() ? fmt::format("{}:{}", issue, cost.latency) : issue;
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ void set_calls(Settings& asked, const CallGroups& calls, std::span<const Quantit
   for (const std::size_t call : changed) {
     const std::string key =
         machine::key_of_call(call / trace::kEventKinds, static_cast<trace::EventKind>(call % trace::kEventKinds));
-    asked.set(fmt::format("{}{}", kCallCosts, key), cost_text(costs[call]), "");
+    asked.set(fmt::format("{}{}", kCallCosts, key), cost_text(costs[call], calls.now()[call]), "");
   }
 }
 

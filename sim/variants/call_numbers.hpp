@@ -4,7 +4,9 @@
 // the launch's miss calls, "shader_costs.miss:latency" their latency where it is known by itself (given, captured).
 // Where the calls of a stage are known in several ways, a key names several numbers. "trace-call" are the trace calls
 // of other shaders than ray generation. Another value is set as the cost of each call of the group (ID/CALL in
-// [shader_costs]), so that all others keep theirs. Errors: Usage for a key that names no stage. O(calls) each.
+// [shader_costs]), so that all others keep theirs; of calls with costs by path, as a factor for the cost of each single
+// call ("2x"), so that their warps still issue what their lanes' paths say. Errors: Usage for a key that names no
+// stage. O(calls) each.
 #pragma once
 
 #include <span>

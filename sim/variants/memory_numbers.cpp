@@ -21,6 +21,7 @@
 #include "sim/comparison/ranges.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/settings/machine_settings.hpp"
+#include "sim/settings/thread_registers.hpp"
 #include "sim/variants/call_numbers.hpp"
 #include "sim/variants/number_rules.hpp"
 
@@ -131,8 +132,9 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
   }
   const bool of_machine = key.starts_with(kOfMachine);
   const bool of_shaders = key == kPayload && is_payload_of_shaders(complete);
-  const machine::Origin origin = of_machine   ? machine_of(complete).origin(key.substr(kOfMachine.size()))
-                                 : of_shaders ? facts.live_state.origin
+  const machine::Origin origin = of_machine          ? machine_of(complete).origin(key.substr(kOfMachine.size()))
+                                 : of_shaders        ? facts.live_state.origin
+                                 : key == kRegisters ? origin_of_registers(complete)
                                  : is_by_hand(complete, key, declared.default_value) ? machine::Origin::Given
                                                                                      : machine::Origin::Assumed;
   const std::optional<double> unlimited = amount_without_limit(complete, key, facts.warp_size);
@@ -488,10 +490,12 @@ void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quan
     if (used[i] == quantity.value || of_calls || (quantity.key.starts_with(kModelParameter) && !of_model)) {
       continue;
     }
+    // With a place: a number that someone has set, also at its default (thread_registers.hpp).
+    const char* const where = quantity.key == kRegisters ? kOption : "";
     if (quantity.whole) {
-      asked.set(quantity.key, static_cast<std::int64_t>(std::llround(used[i])), "");
+      asked.set(quantity.key, static_cast<std::int64_t>(std::llround(used[i])), where);
     } else {
-      asked.set(quantity.key, used[i], "");
+      asked.set(quantity.key, used[i], where);
     }
   }
 }

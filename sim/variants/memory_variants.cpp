@@ -27,6 +27,7 @@
 #include "sim/engine/stages/structure.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/metrics.hpp"
+#include "sim/settings/thread_registers.hpp"
 #include "sim/variants/number_rules.hpp"
 
 namespace rayreplay::experiment {
@@ -77,7 +78,8 @@ double ratio(double before, double after) {
 
 class Comparison {
  public:
-  Comparison(const VariantBench& bench, const MemoryWanted& wanted) : bench_(bench), wanted_(wanted) {}
+  Comparison(const VariantBench& bench, const MemoryWanted& wanted)
+      : bench_(bench), wanted_(wanted), asked_(bench.asked) {}
 
   MemoryResult run() {
     make_rows();
@@ -113,17 +115,18 @@ class Comparison {
           "threads do later (numrays, objects, shaders) know it ahead");
     }
     result_.outputs = wanted_.outputs;
-    const Settings first = settings_of(bench_.asked, wanted_.outputs, result_.rows.front());
+    const Settings first = settings_of(asked_, wanted_.outputs, result_.rows.front());
     result_.machine = stream_machine(first);
     const Experiment experiment = bench_.open(first);
     result_.rays = experiment.launch().rays;
     result_.shader_notes = shader_access_notes(experiment);
+    decide_registers(asked_, experiment.launch().registers);
   }
 
   void check_rows() {
     std::vector<Settings> settings;
     for (const MemoryRow& row : result_.rows) {
-      settings.push_back(settings_of(bench_.asked, wanted_.outputs, row));
+      settings.push_back(settings_of(asked_, wanted_.outputs, row));
       const Experiment experiment = bench_.open(settings.back());
       check_output(stage("model"), experiment);
       for (const auto& [name, wanted] : memory_stages()) {
@@ -151,7 +154,7 @@ class Comparison {
   void add_numbers() {
     for (MemoryRow& row : result_.rows) {
       if (!row.bound) {
-        const Settings complete = settings_of(bench_.asked, wanted_.outputs, row);
+        const Settings complete = settings_of(asked_, wanted_.outputs, row);
         row.numbers = numbers_in_use(
             complete, facts_, judges() ? numbers_of(complete, facts_, wanted_.numbers) : std::vector<Quantity>());
       }
@@ -172,7 +175,7 @@ class Comparison {
   [[nodiscard]] Key key_at(const MemoryRow& row, const Quantity& quantity, double value) const {
     static const Stage kStream = stage("stream");
     try {
-      Settings asked = chosen(bench_.asked, wanted_.outputs, row);
+      Settings asked = chosen(asked_, wanted_.outputs, row);
       set_numbers(asked, facts_, {&quantity, 1}, {&value, 1}, true);
       const Settings settings = complete(asked, NamedInput::Elsewhere);
       const Experiment experiment = bench_.open(settings);
@@ -194,7 +197,7 @@ class Comparison {
       if (row.bound) {
         continue;
       }
-      const Settings now = settings_of(bench_.asked, wanted_.outputs, row);
+      const Settings now = settings_of(asked_, wanted_.outputs, row);
       for (const Quantity& quantity : numbers_of(now, facts_, alone)) {
         for (const double value : {quantity.low, quantity.high}) {
           const Key at = key_at(row, quantity, value);
@@ -224,7 +227,7 @@ class Comparison {
       settings.reserve(together);
       experiments.reserve(together);
       for (std::size_t i = first; i < first + together; ++i) {
-        settings.push_back(settings_of(bench_.asked, wanted_.outputs, result_.rows[i]));
+        settings.push_back(settings_of(asked_, wanted_.outputs, result_.rows[i]));
         experiments.push_back(bench_.open(settings.back()));
         members.push_back(&experiments.back());
       }
@@ -268,7 +271,7 @@ class Comparison {
 
   /// `alone`: of VariantBench::bench.
   void run_memory(MemoryRow& row, bool alone) const {
-    const Settings settings = settings_of(bench_.asked, wanted_.outputs, row);
+    const Settings settings = settings_of(asked_, wanted_.outputs, row);
     const Experiment experiment = bench_.open(settings);
     Workbench bench = bench_.bench(alone);
     const auto recorded = stream(bench, experiment);  // held while the stages read it
@@ -294,7 +297,7 @@ class Comparison {
     const MemoryRow& baseline = result_.rows.front();
     for (const MemoryRow& row : result_.rows) {
       if (!row.bound) {
-        remember(chosen(bench_.asked, wanted_.outputs, row), row.metrics.at(kCycles));
+        remember(chosen(asked_, wanted_.outputs, row), row.metrics.at(kCycles));
       }
     }
     const std::size_t of_rows = cycles_.size();
@@ -317,11 +320,10 @@ class Comparison {
       if (row.bound || &row == &baseline) {
         continue;
       }
-      for (const Quantity& quantity :
-           numbers_of(settings_of(bench_.asked, wanted_.outputs, row), facts_, wanted_.numbers)) {
+      for (const Quantity& quantity : numbers_of(settings_of(asked_, wanted_.outputs, row), facts_, wanted_.numbers)) {
         for (const double value : {quantity.low, quantity.high}) {
           for (const MemoryRow* side : {&baseline, &row}) {
-            Settings settings = chosen(bench_.asked, wanted_.outputs, *side);
+            Settings settings = chosen(asked_, wanted_.outputs, *side);
             set_numbers(settings, facts_, {&quantity, 1}, {&value, 1}, side != &baseline);
             if (std::string key = key_of(settings); !cycles_.contains(key)) {
               keys.insert(std::move(key));
@@ -334,7 +336,7 @@ class Comparison {
   }
 
   [[nodiscard]] NumberFacts number_facts(const MemoryRow& baseline) {
-    const Settings settings = settings_of(bench_.asked, wanted_.outputs, baseline);
+    const Settings settings = settings_of(asked_, wanted_.outputs, baseline);
     const Experiment experiment = bench_.open(settings);
     Workbench bench = bench_.bench(false);
     const simt::ReplayResult replayed = replay(bench, experiment, {});
@@ -350,7 +352,7 @@ class Comparison {
   void judge_row(MemoryRow& row) {
     const MemoryRow& baseline = result_.rows.front();
     std::vector<Quantity> uncertain, known;
-    const Settings settings = settings_of(bench_.asked, wanted_.outputs, row);
+    const Settings settings = settings_of(asked_, wanted_.outputs, row);
     for (Quantity& quantity : numbers_of(settings, facts_, wanted_.numbers)) {
       (is_uncertain(quantity.origin) ? uncertain : known).push_back(std::move(quantity));
     }
@@ -375,7 +377,7 @@ class Comparison {
   }
 
   double cycles_at(const MemoryRow& row, const std::vector<Quantity>& quantities, std::span<const double> values) {
-    Settings settings = chosen(bench_.asked, wanted_.outputs, row);
+    Settings settings = chosen(asked_, wanted_.outputs, row);
     set_numbers(settings, facts_, quantities, values, &row != &result_.rows.front());
     const std::string key = key_of(settings);
     {
@@ -413,6 +415,7 @@ class Comparison {
 
   const VariantBench& bench_;
   const MemoryWanted& wanted_;
+  Settings asked_;  ///< of the bench, with what the trace decides
   MemoryResult result_;
   NumberFacts facts_;
   std::map<std::string, double> cycles_;  ///< by settings

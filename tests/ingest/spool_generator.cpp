@@ -271,7 +271,7 @@ class Generator {
     launch.launch.height = options_.size.height;
     launch.launch.depth = options_.size.depth;
     expected.size = options_.size;
-    launch.launch.pipeline = 3;
+    launch.launch.pipeline = expected.pipeline = 3;
     launch.launch.structures = {1 + tlas_};
     expected.tlas = tlas_;
     launch.launch.begin_ns = 1000;

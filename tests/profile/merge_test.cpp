@@ -56,6 +56,67 @@ TEST(MergedProfiles, OfTwoRunsAreThoseOfOneRunWithBoth) {
   EXPECT_EQ(shaders[1].entries, 3000U);
 }
 
+/// The driver's facts of pipeline 0, with an any-hit shader that no run counts.
+void add_facts(profile::Run& run, std::uint64_t registers, std::uint32_t set_stack = 0) {
+  run.profile.shaders.push_back({trace::ShaderStage::AnyHit, "main", "glass", {}});
+  trace::PipelineFacts& facts = run.profile.pipeline_facts.emplace_back();
+  facts.recursion_depth = 2;
+  facts.dynamic_stack = true;
+  facts.set_stack = set_stack;
+  facts.groups.resize(3);
+  facts.groups[0].general = 0;
+  facts.groups[0].general_bytes = 96;
+  facts.groups[1].general = 1;
+  facts.groups[1].general_bytes = 16;
+  facts.groups[2].any_hit = 2;
+  facts.groups[2].any_hit_bytes = 8;
+  facts.executables = {{"main", "", 0x800, 32, {{"Register Count", "", trace::StatisticFormat::Uint64, registers}}}};
+}
+
+TEST(MergedProfiles, KeepWhatTheDriverSaysOnce) {
+  profile::Run a = two_shaders("a", 1), b = two_shaders("b", 2), c = two_shaders("c", 3);
+  add_facts(a, 72, 512);
+  add_facts(b, 72, 4096);
+  const Merged merged = merge({a, b, c});
+  EXPECT_THAT(merged.remarks, IsEmpty());
+  ASSERT_THAT(merged.trace.pipeline_facts, SizeIs(1));
+  const trace::PipelineFacts& facts = merged.trace.pipeline_facts[0];
+  EXPECT_EQ(facts.set_stack, 4096U) << "the largest, as over the launches of a run";
+  EXPECT_EQ(facts.executables, a.profile.pipeline_facts[0].executables);
+  ASSERT_THAT(merged.trace.shaders, SizeIs(3)) << "with the shader that is in a group alone";
+  EXPECT_EQ(merged.trace.shaders[facts.groups[2].any_hit].name, "glass");
+  EXPECT_EQ(merged.trace.shaders[facts.groups[0].general].name, "sky");
+  EXPECT_NO_THROW(trace::check(merged.trace, "merged"));
+  const Merged other_order = merge({c, b, a});
+  EXPECT_EQ(other_order.trace.pipeline_facts, merged.trace.pipeline_facts);
+}
+
+TEST(MergedProfiles, LeaveOutWhatDriversDisagreeOn) {
+  profile::Run a = two_shaders("a", 1), b = two_shaders("b", 2), c = two_shaders("c", 2);
+  add_facts(a, 72);
+  add_facts(b, 80);
+  add_facts(c, 72);
+  const Merged merged = merge({a, b, c});
+  EXPECT_THAT(merged.trace.pipeline_facts, IsEmpty());
+  EXPECT_THAT(merged.remarks,
+              ElementsAre("what the driver says of pipeline 0 is left out: runs a and b disagree: 'Register Count' of "
+                          "executable 'main' is 72 and 80"));
+  EXPECT_THAT(merged.trace.header.not_captured, Contains(merged.remarks[0]));
+  const auto remark = [&](const auto& change) {
+    profile::Run other = two_shaders("b", 2);
+    add_facts(other, 72);
+    change(other.profile.pipeline_facts[0]);
+    return merge({a, other}).remarks.at(0);
+  };
+  using Facts = trace::PipelineFacts;
+  EXPECT_THAT(remark([](Facts& facts) { facts.recursion_depth = 3; }), HasSubstr("the recursion depth is 2 and 3"));
+  EXPECT_THAT(remark([](Facts& facts) { facts.dynamic_stack = false; }), HasSubstr("dynamic in one of them"));
+  EXPECT_THAT(remark([](Facts& facts) { facts.groups[1].general_bytes = 17; }), HasSubstr("of group 1 differ"));
+  EXPECT_THAT(remark([](Facts& facts) { facts.groups.pop_back(); }), HasSubstr("3 and 2 shader groups"));
+  EXPECT_THAT(remark([](Facts& facts) { facts.executables.clear(); }), HasSubstr("1 and 0 executables"));
+  EXPECT_THAT(remark([](Facts& facts) { facts.executables[0].subgroup_size = 8; }), HasSubstr("'main' differs"));
+}
+
 bool same(const trace::Trace& a, const trace::Trace& b) {
   return rows_of(a.block_counts) == rows_of(b.block_counts) && a.header.not_captured == b.header.not_captured &&
          a.header.configuration == b.header.configuration && a.header.application == b.header.application &&

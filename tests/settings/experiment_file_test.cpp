@@ -61,7 +61,13 @@ metal = {issue = 40, latency = 400}
 glass = {issue = 40}
 sky = {latency = 1500.5}
 fog = {blocks = [{instructions = 12, executions = 100}], calls = 50}
+water = {times = 1.5}
+ice = {times = 2, latency = 400}
+mud = "0.5x:80"
 )");
+  EXPECT_EQ(settings.text("shader_costs.water"), "1.5x");
+  EXPECT_EQ(settings.text("shader_costs.ice"), "2x:400");
+  EXPECT_EQ(settings.text("shader_costs.mud"), "0.5x:80");
   EXPECT_EQ(settings.text("shader_costs.metal"), "40:400");
   EXPECT_EQ(settings.text("shader_costs.glass"), "40");
   EXPECT_EQ(settings.text("shader_costs.sky"), ":1500.5");
@@ -69,6 +75,9 @@ fog = {blocks = [{instructions = 12, executions = 100}], calls = 50}
   EXPECT_EQ(file_values(parse(to_toml(settings, false))), file_values(settings));
   expect_usage([] { static_cast<void>(parse("[shader_costs]\nmetal = {issue = -1}\n")); }, {"e.toml", "metal"});
   expect_usage([] { static_cast<void>(parse("[shader_costs]\nmetal = {isue = 1, calls = 2}\n")); }, {"e.toml", "isue"});
+  expect_usage([] { static_cast<void>(parse("[shader_costs]\nmetal = {issue = 1, times = 2}\n")); },
+               {"e.toml", "times", "either a factor, or the instructions"});
+  expect_usage([] { static_cast<void>(parse("[shader_costs]\nmetal = {times = -2}\n")); }, {"e.toml", "times"});
 }
 
 TEST(ExperimentFile, MistakesAreNamedWithTheirLine) {

@@ -271,6 +271,12 @@ TEST(Settings, OpenTables) {
   expect_usage([&] { more.set_text("costs.metal=4294967296", "--set"); }, {"out of range"});
   expect_usage([&] { more.set_text("shader_costs.metal=1:x", "--set"); }, {"--set, shader_costs.metal", "'x'"});
   expect_usage([&] { more.set_text("shader_costs.metal=-1", "--set"); }, {"out of range"});
+  more.set_text("shader_costs.metal=1.5x", "--set");
+  EXPECT_EQ(more.text("shader_costs.metal"), "1.5x");
+  for (const char* wrong : {"shader_costs.metal=x", "shader_costs.metal=1xx", "shader_costs.metal=1:2x",
+                            "shader_costs.metal=-1x", "shader_costs.metal=1e9x"}) {
+    expect_usage([&] { more.set_text(wrong, "--set"); }, {"--set, shader_costs.metal"});
+  }
   expect_usage([&] { more.set_text("shader_costs.metal=1:2:3", "--set"); }, {"shader_costs.metal"});
 }
 

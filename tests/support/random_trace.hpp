@@ -306,6 +306,7 @@ class RandomTrace {
       launch.frame = random_.below(100);
       launch.duration_ns = random_.bits() >> 20;
       launch.dropped_events = random_.one_in(2) ? random_.bits() >> 30 : 0;
+      launch.pipeline = launch.frame % 3 == 0 ? trace::kNone : launch.frame % 3 - 1;
       add_shader_table(launch);
     }
     groups_ = 1 + random_.below(40);

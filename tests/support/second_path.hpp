@@ -97,8 +97,9 @@ inline experiment::CacheResult caches_by_hand(const trace::Trace& trace, const e
   std::vector<std::uint32_t> delays;
   if (settings.text("schedule.time") == "memory") {
     options.stream.work = true;
-    options.stream.call_work =
-        experiment::call_work(machine::make_costs(trace, launch, experiment::compare_of(settings).costs));
+    const machine::Costs costs = machine::make_costs(trace, launch, experiment::compare_of(settings).costs);
+    options.stream.call_work = experiment::call_work(costs);
+    options.stream.lane_costs = experiment::lane_costs(costs);
     options.interleaving.work = true;
     delays = regroups ? experiment::start_delays(regrouped) : delays;
     options.interleaving.start_delay = delays;

@@ -89,6 +89,7 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   c.values("frame", a.frame, b.frame);
   c.values("duration_ns", a.duration_ns, b.duration_ns);
   c.values("dropped_events", a.dropped_events, b.dropped_events);
+  c.values("pipeline", a.pipeline, b.pipeline);
   c.values("shader_table", a.shader_table.size(), b.shader_table.size());
   for (std::size_t i = 0; i < std::min(a.shader_table.size(), b.shader_table.size()); ++i) {
     const ShaderRecord& x = a.shader_table[i];

@@ -75,6 +75,35 @@ TEST(CallNumbers, AGivenShaderIsBesideTheOthersOfItsStage) {
   EXPECT_EQ(asked.all().size(), 1U);
 }
 
+/// The mean varies as a factor of every call's own cost, so that warps still issue what their lanes' paths say.
+TEST(CallNumbers, CostsByPathVaryByAFactor) {
+  const NumberFacts facts = facts_of({hit(200, "paths"), hit(50, "paths"), hit(40, "blocks")});
+  const std::vector<Quantity> usual = numbers_for(facts, "");
+  EXPECT_THAT(labels(usual), ElementsAre(kHits));
+  EXPECT_EQ(usual[0].origin, machine::Origin::Captured);
+  EXPECT_EQ(usual[0].value, (200 + 50 + 40) / 3.);
+  EXPECT_EQ(usual[0].low, usual[0].value / 2) << "captured: half to twice";
+  EXPECT_EQ(usual[0].high, usual[0].value * 2);
+  Settings asked;
+  experiment::set_numbers(asked, facts, {usual.data(), 1}, std::vector<double>{usual[0].value * 1.5}, true);
+  EXPECT_EQ(asked.text("shader_costs.0/closest_hit"), "1.5x");
+  EXPECT_EQ(asked.text("shader_costs.1/closest_hit"), "1.5x");
+  EXPECT_EQ(asked.text("shader_costs.2/closest_hit"), "60");
+}
+
+TEST(CallNumbers, AFactorByHandStaysInTheFactor) {
+  OneCall given = hit(200, "paths", 4000, "captured");
+  given.cost.times = 2;
+  const NumberFacts facts = facts_of({given});
+  const std::vector<Quantity> usual = numbers_for(facts, "");
+  EXPECT_THAT(labels(usual), ElementsAre(kHits, kHitLatency));
+  Settings issue, latency;
+  experiment::set_numbers(issue, facts, {usual.data(), 1}, std::vector<double>{300}, true);
+  EXPECT_EQ(issue.text("shader_costs.0/closest_hit"), "3x:4000");
+  experiment::set_numbers(latency, facts, {&usual[1], 1}, std::vector<double>{2000}, true);
+  EXPECT_EQ(latency.text("shader_costs.0/closest_hit"), "2x:2000");
+}
+
 TEST(CallNumbers, ARangeIsOfTheNumbersThatItHolds) {
   const NumberFacts facts = facts_of({hit(2000, "hand"), hit(250, "default")});
   const std::vector<Quantity> both = numbers_for(facts, kHits);

@@ -31,13 +31,17 @@ Table launch_table(const trace::FileInfo& info) {
   table.columns.push_back({"device_ms", "device ms", {}, 3, !any([](const auto& l) { return l.duration_ns != 0; })});
   table.columns.push_back(
       {"dropped_events", "dropped", {}, 0, !any([](const auto& l) { return l.dropped_events != 0; })});
+  table.columns.push_back(
+      {"pipeline", "pipeline", {}, 0, !any([](const auto& l) { return l.pipeline != trace::kNone; })});
   for (std::size_t i = 0; i < info.launches.size(); ++i) {
     const trace::LaunchInfo& launch = info.launches[i];
-    table.rows.push_back({std::uint64_t{i}, std::uint64_t{launch.size.width}, std::uint64_t{launch.size.height},
-                          std::uint64_t{launch.size.depth}, launch.size.threads(), launch.rays, launch.events,
-                          launch.groups, launch.has_warps, std::uint64_t{launch.frame},
-                          launch.duration_ns == 0 ? output::Cell{} : static_cast<double>(launch.duration_ns) * 1e-6,
-                          launch.dropped_events});
+    table.rows.push_back(
+        {std::uint64_t{i}, std::uint64_t{launch.size.width}, std::uint64_t{launch.size.height},
+         std::uint64_t{launch.size.depth}, launch.size.threads(), launch.rays, launch.events, launch.groups,
+         launch.has_warps, std::uint64_t{launch.frame},
+         launch.duration_ns == 0 ? output::Cell{} : static_cast<double>(launch.duration_ns) * 1e-6,
+         launch.dropped_events,
+         launch.pipeline == trace::kNone ? output::Cell{} : output::Cell(std::uint64_t{launch.pipeline})});
   }
   return table;
 }

@@ -20,6 +20,8 @@
 #include "base/parameters.hpp"
 #include "capture/profile/agreement_profile.hpp"
 #include "capture/trace/reader.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -32,6 +34,8 @@ struct ShadersArguments {
   std::string rows = "shaders";
   std::string shader;
   std::optional<std::uint32_t> pipeline;
+  std::string machine =
+      std::get<std::string>(experiment::find_parameter(experiment::kMachineName)->declared.default_value);
   ResultOption result;
 };
 
@@ -39,7 +43,8 @@ report::ShaderRows rows_of(const std::string& name) {
   const std::map<std::string, report::ShaderRows> known = {{"shaders", report::ShaderRows::Shaders},
                                                            {"calls", report::ShaderRows::Calls},
                                                            {"branches", report::ShaderRows::Branches},
-                                                           {"loads", report::ShaderRows::Loads}};
+                                                           {"loads", report::ShaderRows::Loads},
+                                                           {"pipelines", report::ShaderRows::Pipelines}};
   return known.at(name);
 }
 
@@ -62,7 +67,8 @@ report::ShaderReport report_of_module(const ShadersArguments& options) {
 }
 
 report::ShaderReport report_of_trace(const ShadersArguments& options, const std::vector<trace::Shader>& shaders,
-                                     const std::vector<trace::PipelineFacts>& pipelines) {
+                                     const std::vector<trace::PipelineFacts>& pipelines,
+                                     const std::vector<trace::LaunchInfo>& launches) {
   if (std::ranges::all_of(shaders, [](const trace::Shader& shader) { return shader.spirv.empty(); })) {
     throw Error(ErrorKind::Input,
                 {"the trace holds no SPIR-V modules", options.path, counted(shaders.size(), "shader") + " without one",
@@ -76,6 +82,12 @@ report::ShaderReport report_of_trace(const ShadersArguments& options, const std:
       stages.push_back(shader.stage);
     }
     report.driver = report::driver_facts(pipelines, stages);
+    std::vector<std::uint32_t> used;
+    for (const trace::LaunchInfo& launch : launches) {
+      used.push_back(launch.pipeline);
+    }
+    report.machine = machine::load_machine(options.machine);
+    report.occupancies = report::occupancies(pipelines, used, report.machine);
   }
   return report;
 }
@@ -157,7 +169,7 @@ ChosenCounts counts_of(const ShadersArguments& options, const trace::Profile& pr
 int disassemble(const ShadersArguments& options, bool is_module) {
   const trace::Profile profile = is_module ? trace::Profile{} : trace::load_profile(options.path);
   const report::ShaderReport report =
-      is_module ? report_of_module(options) : report_of_trace(options, profile.shaders, profile.pipeline_facts);
+      is_module ? report_of_module(options) : report_of_trace(options, profile.shaders, profile.pipeline_facts, {});
   const std::size_t shader = find_shader(report, options.shader);
   const ChosenCounts counts = counts_of(options, profile, static_cast<std::uint16_t>(shader));
   options.result.write(report::disassembly(report.shaders[shader], counts.view()));
@@ -184,8 +196,9 @@ int act(const ShadersArguments& options) {
     return disassemble(options, is_module);
   }
   const trace::FileInfo info = is_module ? trace::FileInfo{} : trace::read_info(options.path);
-  const report::ShaderReport report =
-      is_module ? report_of_module(options) : report_of_trace(options, info.shaders, info.pipeline_facts);
+  const report::ShaderReport report = is_module
+                                          ? report_of_module(options)
+                                          : report_of_trace(options, info.shaders, info.pipeline_facts, info.launches);
   options.result.write_result({[&] { return report::shader_text(report); },
                                [&] { return report::shader_rows(report, rows_of(options.rows)); },
                                [&] { return report::shader_json(report); }});
@@ -199,9 +212,11 @@ void declare(CLI::App& command, ShadersArguments& options) {
   add_value(command, "--recompute", options.recompute, "K",
             "Live state leaves out values that K instructions at most compute again from the rest", kAnalysis)
       ->check(CLI::Range(0U, kMostRecompute));
-  CLI::Option* rows =
-      add_value(command, "--rows", options.rows, "NAME", "Rows of the CSV: shaders, calls, branches or loads", "Output")
-          ->check(CLI::IsMember({"shaders", "calls", "branches", "loads"}));
+  add_value(command, "--machine", options.machine, "NAME|FILE",
+            "Machine for the resident warps of each pipeline, where the driver names its registers", kAnalysis);
+  CLI::Option* rows = add_value(command, "--rows", options.rows, "NAME",
+                                "Rows of the CSV: shaders, calls, branches, loads or pipelines", "Output")
+                          ->check(CLI::IsMember({"shaders", "calls", "branches", "loads", "pipelines"}));
   CLI::Option* disassemble =
       add_plain(command, "--disassemble", options.shader, "SHADER",
                 "Annotated instructions of one shader in place of the tables: a shader's number, entry point or name",

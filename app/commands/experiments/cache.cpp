@@ -365,11 +365,11 @@ std::vector<report::LaunchDistances> launch_distances(OpenedTrace& opened, const
       add(launch, done);
       continue;
     }
-    opened.settings().set("launch", std::int64_t{launch}, "--histograms");
+    opened.set_launch(launch, "--histograms");
     CacheOptions options = experiment::cache_of(opened.settings());
     add(launch, experiment::analyse_caches(bench, opened.open(), options));
   }
-  opened.settings().set("launch", std::int64_t{done_launch}, "");
+  opened.set_launch(done_launch, "");
   return all;
 }
 

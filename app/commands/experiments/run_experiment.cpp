@@ -105,9 +105,10 @@ int act(const RunExperimentArguments& options) {
     console::note("{}", note);
   }
   console::tell("{:.3f} s", outcome.seconds);
-  options.output.write_result({[&] { return report::experiment_text(settings, outcome); },
-                               [&] { return report::experiment_rows(settings, outcome); },
-                               [&] { return report::experiment_json(settings, outcome); }});
+  const experiment::Settings told = evaluator.decided(settings);
+  options.output.write_result({[&] { return report::experiment_text(told, outcome); },
+                               [&] { return report::experiment_rows(told, outcome); },
+                               [&] { return report::experiment_json(told, outcome); }});
   return 0;
 }
 

@@ -301,6 +301,9 @@ int compare_models(const WhatIfCommon& common, const ModelsOptions& options, exp
   }
   experiment::check_output(experiment::stage("model"), opened.open());
   note_machine(trace, resolved, settings, compare.models);
+  for (const std::string& note : experiment::notes_on(experiment::stage("model"), opened.open())) {
+    console::note("{}", note);
+  }
   const trace::LaunchSize size = trace.launches[resolved.launch].size;
   if (!common.report.empty()) {
     pictures::require_drawable(size.width, size.height, common.path);

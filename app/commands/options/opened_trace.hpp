@@ -27,13 +27,20 @@ class OpenedTrace {
         accelerator_(accelerator),
         progress_(console::make_progress()),
         heartbeat_(progress_.get()),
-        evaluator_({nullptr, kept_bytes}) {}
+        evaluator_({nullptr, kept_bytes}) {
+    decide();
+  }
 
   [[nodiscard]] const trace::Trace& trace() const {
     return data_->trace;
   }
   [[nodiscard]] experiment::Settings& settings() {
     return settings_;
+  }
+  /// Another launch; what the trace decides may be another for it.
+  void set_launch(std::uint32_t launch, const char* where) {
+    settings_.set("launch", std::int64_t{launch}, where);
+    decide();
   }
   [[nodiscard]] Progress* progress() const {
     return progress_.get();
@@ -54,6 +61,10 @@ class OpenedTrace {
   }
 
  private:
+  void decide() {
+    experiment::decide_registers(settings_, open().launch().registers);
+  }
+
   std::string path_;
   experiment::Settings settings_;
   std::shared_ptr<const experiment::InputData> data_;

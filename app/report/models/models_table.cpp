@@ -288,6 +288,15 @@ output::Table cost_rows(const CompareResult& result, const trace::Trace& trace) 
   return table;
 }
 
+namespace {
+
+/// "paths"; "paths, 2 times" with a factor by hand.
+std::string source_text(const machine::CallCost& cost) {
+  return cost.times == 1 ? cost.origin : fmt::format("{}, {} times", cost.origin, cost.times);
+}
+
+}  // namespace
+
 output::Table shown_costs(const CompareResult& result, const trace::Trace& trace) {
   output::Table table = cost_rows(result, trace);
   table.columns.back() = {"origin", "origin"};
@@ -300,7 +309,7 @@ output::Table shown_costs(const CompareResult& result, const trace::Trace& trace
   const std::vector<simt::CallTally>& calls = result.rows.front().replay.replay.by_call;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const machine::CallCost& cost = cost_of(result, calls[i]);
-    *(table.rows[i].end() - 2) = both(cost.origin, cost.latency_origin);
+    *(table.rows[i].end() - 2) = both(source_text(cost), cost.latency_origin);
     table.rows[i].back() = both(word(cost.origin), word(cost.latency_origin));
   }
   return table;
@@ -310,7 +319,7 @@ std::string hit_cost_text(const CompareResult& result) {
   std::set<std::string> sources;
   for (const simt::CallTally& call : result.rows.front().replay.replay.by_call) {
     if (call.kind == trace::EventKind::ClosestHit) {
-      sources.insert(cost_of(result, call).origin);
+      sources.insert(source_text(cost_of(result, call)));
     }
   }
   return fmt::format(

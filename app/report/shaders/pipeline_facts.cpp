@@ -8,7 +8,12 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include "base/count_text.hpp"
+#include "base/text.hpp"
 
 namespace rayreplay::report {
 namespace {
@@ -125,12 +130,6 @@ std::vector<double> ranks_of(std::span<const double> values) {
 
 }  // namespace
 
-bool counts_registers(const trace::Statistic& statistic) {
-  return (statistic.name == "Register Count" || statistic.name == "VGPRs") &&
-         (statistic.format == trace::StatisticFormat::Uint64 ||
-          (statistic.format == trace::StatisticFormat::Int64 && std::bit_cast<std::int64_t>(statistic.value) >= 0));
-}
-
 std::vector<ShaderDriverFacts> driver_facts(const std::vector<trace::PipelineFacts>& pipelines,
                                             const std::vector<trace::ShaderStage>& stages) {
   std::vector<ShaderDriverFacts> facts(stages.size());
@@ -146,7 +145,7 @@ std::vector<ShaderDriverFacts> driver_facts(const std::vector<trace::PipelineFac
     }
     for (const trace::Executable& executable : pipeline.executables) {
       for (const trace::Statistic& statistic : executable.statistics) {
-        if (!counts_registers(statistic)) {
+        if (!trace::counts_registers(statistic)) {
           continue;
         }
         for (std::size_t shader = 0; shader < stages.size(); ++shader) {
@@ -176,6 +175,74 @@ std::optional<double> rank_correlation(std::span<const double> a, std::span<cons
     return std::nullopt;
   }
   return xy / std::sqrt(xx * yy);
+}
+
+std::vector<PipelineOccupancy> occupancies(const std::vector<trace::PipelineFacts>& pipelines,
+                                           std::span<const std::uint32_t> launches, const machine::Machine& machine) {
+  std::vector<PipelineOccupancy> result;
+  for (const trace::PipelineFacts& pipeline : pipelines) {
+    PipelineOccupancy& one = result.emplace_back();
+    one.pipeline = pipeline.pipeline;
+    for (std::uint32_t launch = 0; launch < launches.size(); ++launch) {
+      if (launches[launch] == pipeline.pipeline) {
+        one.launches.push_back(launch);
+      }
+    }
+    one.executables = pipeline.executables.size();
+    one.registers = trace::registers_of(pipeline);
+    if (one.registers) {
+      one.resident_warps = machine::resident_warps(machine, machine.warp_size, one.registers->registers);
+    }
+  }
+  return result;
+}
+
+output::Table occupancy_table(std::span<const PipelineOccupancy> occupancies) {
+  output::Table table;
+  table.columns = {{"pipeline", "pipeline"},   {"launches", "launches"},   {"executables", "executables"},
+                   {"registers", "registers"}, {"statistic", "statistic"}, {"resident_warps", "resident warps"}};
+  for (const PipelineOccupancy& one : occupancies) {
+    const bool known = one.registers.has_value();
+    table.rows.push_back({std::uint64_t{one.pipeline}, fmt::format("{}", fmt::join(one.launches, " ")),
+                          std::uint64_t{one.executables},
+                          known ? output::Cell(std::uint64_t{one.registers->registers}) : output::Cell(),
+                          known ? output::Cell(one.registers->statistic) : output::Cell(),
+                          known ? output::Cell(std::uint64_t{one.resident_warps}) : output::Cell()});
+  }
+  return table;
+}
+
+std::string occupancy_text(std::span<const PipelineOccupancy> occupancies, const machine::Machine& machine) {
+  std::string text = output::to_text(occupancy_table(occupancies));
+  text += fmt::format("\noccupancy    on {}: an SM has {} and holds {} of {}\n", text::printable(machine.name),
+                      counted(machine.registers, "register"), counted(machine.resident_warps, "warp"),
+                      counted(machine.warp_size, "thread"));
+  const auto has_none = [](const PipelineOccupancy& one) { return one.executables == 0; };
+  if (std::ranges::any_of(occupancies, has_none)) {
+    text += "the driver names no executables of some pipelines: their registers are not known\n";
+  }
+  if (std::ranges::any_of(occupancies, [](const auto& one) { return one.executables != 0 && !one.registers; })) {
+    text += "no executable of some pipelines has a statistic that is known to be the registers of a thread\n";
+  }
+  return text;
+}
+
+ordered_json occupancy_json(std::span<const PipelineOccupancy> occupancies, const machine::Machine& machine) {
+  ordered_json rows = ordered_json::array();
+  for (const PipelineOccupancy& one : occupancies) {
+    const auto known = [&](const auto& value) { return one.registers ? ordered_json(value()) : ordered_json(); };
+    rows.push_back({{"pipeline", one.pipeline},
+                    {"launches", one.launches},
+                    {"executables", one.executables},
+                    {"registers", known([&] { return one.registers->registers; })},
+                    {"statistic", known([&] { return one.registers->statistic; })},
+                    {"resident_warps", known([&] { return one.resident_warps; })}});
+  }
+  return {{"machine", machine.name},
+          {"sm_registers", machine.registers},
+          {"sm_warps", machine.resident_warps},
+          {"warp_size", machine.warp_size},
+          {"pipelines", std::move(rows)}};
 }
 
 ordered_json pipelines_json(const std::vector<trace::PipelineFacts>& pipelines) {

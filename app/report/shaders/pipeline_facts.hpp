@@ -2,20 +2,23 @@
 //
 // Contract: facts are those of a checked trace. A shader's stack sizes are those of all groups that hold it. Its
 // registers are those of executables with its stage in the pipelines with such a group, because an executable names
-// stages, not shaders. They are known from two statistics alone, whose meaning we know:
-// "Register Count" (NVIDIA) and "VGPRs" (AMD): registers of a thread. All other statistics are given as the
-// driver gives them.
+// stages, not shaders (capture/trace/pipeline_registers.hpp). All other statistics are given as the driver gives them.
+// A pipeline's occupancy are the warps of an SM of a machine for which there are registers, at most those that it
+// holds: with the most registers of its executables.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "app/report/export/table.hpp"
+#include "capture/trace/pipeline_registers.hpp"
 #include "capture/trace/trace.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace rayreplay::report {
 
@@ -28,9 +31,6 @@ struct ShaderDriverFacts {
   std::optional<LeastAndMost> registers;  ///< of a thread
 };
 
-/// Whether the statistic is a thread's registers.
-[[nodiscard]] bool counts_registers(const trace::Statistic& statistic);
-
 /// A row for each stage of `stages`, which are those of the trace's shaders. O(groups + shaders · statistics).
 [[nodiscard]] std::vector<ShaderDriverFacts> driver_facts(const std::vector<trace::PipelineFacts>& pipelines,
                                                           const std::vector<trace::ShaderStage>& stages);
@@ -38,6 +38,28 @@ struct ShaderDriverFacts {
 /// Spearman's rank correlation: the correlation of ranks, where equal values have the mean of their ranks. None for
 /// fewer than three pairs, or where all values of a side are equal. O(n log n).
 [[nodiscard]] std::optional<double> rank_correlation(std::span<const double> a, std::span<const double> b);
+
+/// A pipeline on a machine.
+struct PipelineOccupancy {
+  std::uint32_t pipeline = 0;
+  std::vector<std::uint32_t> launches;  ///< of the trace, that used it
+  std::size_t executables = 0;          ///< that the driver names
+  std::optional<trace::PipelineRegisters> registers;
+  std::uint32_t resident_warps = 0;  ///< of an SM; 0: the registers are not known
+};
+
+/// `launches`: the pipeline of each launch of the trace. O(statistics + launches · pipelines).
+[[nodiscard]] std::vector<PipelineOccupancy> occupancies(const std::vector<trace::PipelineFacts>& pipelines,
+                                                         std::span<const std::uint32_t> launches,
+                                                         const machine::Machine& machine);
+
+/// A row for each pipeline; cells of what is not known are empty.
+[[nodiscard]] output::Table occupancy_table(std::span<const PipelineOccupancy> occupancies);
+/// The table, with the machine's limits, and why numbers are missing.
+[[nodiscard]] std::string occupancy_text(std::span<const PipelineOccupancy> occupancies,
+                                         const machine::Machine& machine);
+[[nodiscard]] nlohmann::ordered_json occupancy_json(std::span<const PipelineOccupancy> occupancies,
+                                                    const machine::Machine& machine);
 
 [[nodiscard]] nlohmann::ordered_json pipelines_json(const std::vector<trace::PipelineFacts>& pipelines);
 

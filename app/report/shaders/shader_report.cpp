@@ -291,6 +291,8 @@ output::Table shader_rows(const ShaderReport& report, ShaderRows rows) {
       return uniformity(report, &spirv::ShaderFacts::branches, false);
     case ShaderRows::Loads:
       return uniformity(report, &spirv::ShaderFacts::loads, true);
+    case ShaderRows::Pipelines:
+      return occupancy_table(report.occupancies);
     case ShaderRows::Shaders:
       break;
   }
@@ -305,6 +307,9 @@ std::string shader_text(const ShaderReport& report) {
   text += output::to_text(shaders(report));
   if (const Table table = calls(report); !table.rows.empty()) {
     text += "\n" + output::to_text(table);
+  }
+  if (!report.occupancies.empty()) {
+    text += "\n" + occupancy_text(report.occupancies, report.machine);
   }
   std::string notes;
   for (std::size_t s = 0; s < report.shaders.size(); ++s) {
@@ -338,6 +343,7 @@ nlohmann::ordered_json shader_json(const ShaderReport& report) {
       correlation = *agreement.rank_correlation;
     }
     result["pipelines"] = pipelines_json(report.pipelines);
+    result["occupancy"] = occupancy_json(report.occupancies, report.machine);
     result["stack_agreement"] = {{"shaders", agreement.shaders}, {"rank_correlation", std::move(correlation)}};
   }
   return result;

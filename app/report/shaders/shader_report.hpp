@@ -46,10 +46,12 @@ struct ShaderReport {
   std::vector<ShaderRow> shaders;
   std::vector<trace::PipelineFacts> pipelines{};  ///< what the driver says; empty: not captured
   std::vector<ShaderDriverFacts> driver{};        ///< with `pipelines`: by shader
+  std::vector<PipelineOccupancy> occupancies{};   ///< with `pipelines`: on `machine`
+  machine::Machine machine{};
 };
 
 /// Subjects of a CSV's rows.
-enum class ShaderRows : std::uint8_t { Shaders, Calls, Branches, Loads };
+enum class ShaderRows : std::uint8_t { Shaders, Calls, Branches, Loads, Pipelines };
 
 [[nodiscard]] output::Table shader_rows(const ShaderReport& report, ShaderRows rows);
 [[nodiscard]] std::string shader_text(const ShaderReport& report);

@@ -17,8 +17,8 @@ constexpr std::uint64_t kMinLaunchBytes = 1024;
 void plan_extras(ColumnLoader& loader, hid_t group, const std::string& path, Launch& launch,
                  ShaderTableNumbers& numbers) {
   const SourceFile& file = loader.file();
-  const auto narrow = [&](const char* name) {
-    const std::uint64_t value = file.number_attribute_or(group, name, path, 0);
+  const auto narrow = [&](const char* name, std::uint32_t otherwise = 0) {
+    const std::uint64_t value = file.number_attribute_or(group, name, path, otherwise);
     if (value > kNone) {
       file.fail(path, fmt::format("the attribute '{}' is out of range", name), std::to_string(value),
                 fmt::format("at most {}", kNone));
@@ -29,6 +29,7 @@ void plan_extras(ColumnLoader& loader, hid_t group, const std::string& path, Lau
   launch.frame = narrow("frame");
   launch.duration_ns = file.number_attribute_or(group, "duration_ns", path, 0);
   launch.dropped_events = file.number_attribute_or(group, "dropped_events", path, 0);
+  launch.pipeline = narrow("pipeline", kNone);
   const std::string table = path + "/shader_table";
   if (!file.has(group, "shader_table", table)) {
     return;

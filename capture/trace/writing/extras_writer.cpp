@@ -18,6 +18,9 @@ void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tla
   if (extras.dropped_events != 0) {
     hdf5::write_attribute(group, "dropped_events", extras.dropped_events, path);
   }
+  if (extras.pipeline != kNone) {
+    hdf5::write_attribute(group, "pipeline", extras.pipeline, path);
+  }
   const auto& records = extras.shader_table;
   if (records.empty()) {
     return;

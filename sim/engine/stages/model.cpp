@@ -15,6 +15,7 @@
 #include "sim/engine/stages/assignment.hpp"
 #include "sim/engine/stages/input.hpp"
 #include "sim/engine/stages/structure.hpp"
+#include "sim/settings/thread_registers.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -156,10 +157,16 @@ void check_model(const Experiment& experiment) {
   require_registers(settings, decisions(settings, *experiment.facts).warp_size);
 }
 
+std::vector<std::string> model_notes(const Experiment& experiment) {
+  std::string registers = note_on_registers(*experiment.settings);
+  return registers.empty() ? std::vector<std::string>() : std::vector{std::move(registers)};
+}
+
 constexpr StageCode kCode = {
     .estimate_bytes = estimated_bytes,
     .numbers = make_numbers,
     .check = check_model,
+    .notes = model_notes,
 };
 
 const StageRegistrar kRegistrar(

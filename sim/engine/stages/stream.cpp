@@ -276,8 +276,9 @@ std::vector<std::string> stream_notes(const Experiment& experiment) {
 /// Costs of calls and delays of warps, for memory time.
 void prepare_time(const Settings& settings, PreparedStream& prepared) {
   prepared.options.work = true;
-  prepared.options.call_work =
-      call_work(machine::make_costs(prepared.data->trace, *prepared.launch, compare_of(settings).costs));
+  const machine::Costs costs = machine::make_costs(prepared.data->trace, *prepared.launch, compare_of(settings).costs);
+  prepared.options.call_work = call_work(costs);
+  prepared.options.lane_costs = lane_costs(costs);
   prepared.interleaving.work = true;
   if (prepared.regrouped != nullptr) {
     prepared.start_delay = start_delays(*prepared.regrouped);
@@ -416,7 +417,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 7},
+                                 .format = 8},
                                 &kCode);
 
 }  // namespace

@@ -8,16 +8,6 @@
 namespace rayreplay::memory {
 namespace {
 
-/// Reduces the lanes' calls to different ones, ascending, and counts both if `work` is wanted.
-void keep_different(std::vector<std::uint32_t>& calls, WorkWriter* work) {
-  const std::size_t lanes = calls.size();
-  std::ranges::sort(calls);
-  calls.erase(std::ranges::unique(calls).begin(), calls.end());
-  if (work != nullptr) {
-    work->count_calls(calls.size(), lanes);
-  }
-}
-
 DataKind kind_of(trace::AccessKind kind) {
   switch (kind) {
     case trace::AccessKind::Load:
@@ -87,14 +77,13 @@ void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, st
   out.enter(WorkStage::RayGeneration);
   const std::uint64_t number = group - chunk.first_group[item] + 1;
   if (out.work() != nullptr) {
-    std::vector<std::uint32_t> made;
+    std::vector<LaneCall> made;
     for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
       if (number <= lane.rays) {
         made.push_back(chunk.calls.trace_call[lane.first_call + number]);
       }
     }
-    keep_different(made, out.work());
-    run(made, out);
+    run(together(made, out), out);
   }
   if (options_->shader_accesses) {
     LaneRows found;
@@ -148,13 +137,14 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
       }
     };
     out.depend();
-    std::vector<std::uint32_t> made;
+    std::vector<CallRun> runs;
     if (out.work() != nullptr || options_->shader_accesses) {
-      for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back(call.number()); });
-      keep_different(made, out.work());
+      std::vector<LaneCall> made;
+      for_lanes([&](const LaunchChunk::Lane&, const ShaderCall& call) { made.push_back({call.number(), call.event}); });
+      runs = together(made, out);
     }
     if (out.work() != nullptr) {
-      out.enter(stage_of_round(made));
+      out.enter(stage_of_round(runs));
     }
     if (options_->record_bytes > 0) {
       for_lanes([&](const LaunchChunk::Lane& lane, const ShaderCall& call) {
@@ -173,9 +163,9 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
       put_local(DataKind::Payload, options_->payload_bytes, false, out);
     }
     if (options_->shader_accesses) {
-      run_with_accesses(chunk, item, number, j, made, out);
+      run_with_accesses(chunk, item, number, j, runs, out);
     } else {
-      run(made, out);
+      run(runs, out);
     }
     if (options_->payload_bytes > 0) {
       out.depend();
@@ -189,11 +179,11 @@ void ItemInstructions::calls(const LaunchChunk& chunk, std::size_t item, std::ui
   }
 }
 
-/// The different calls `made` among the `j`-th ones, each with its work and its lanes' recorded accesses.
+/// The different calls among the `j`-th ones, `runs`, each with its work and its lanes' recorded accesses.
 void ItemInstructions::run_with_accesses(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
-                                         std::size_t j, const std::vector<std::uint32_t>& made,
+                                         std::size_t j, const std::vector<CallRun>& runs,
                                          InstructionWriter& out) const {
-  for (const std::uint32_t call : made) {
+  for (const CallRun& one : runs) {
     LaneRows found;
     for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
       if (number > lane.rays) {
@@ -201,18 +191,18 @@ void ItemInstructions::run_with_accesses(const LaunchChunk& chunk, std::size_t i
       }
       const std::uint64_t place = lane.first_call + number;
       const std::span<const ShaderCall> of_lane = chunk.calls.of(place);
-      if (j < of_lane.size() && of_lane[j].number() == call) {
+      if (j < of_lane.size() && of_lane[j].number() == one.call) {
         found.add(lane, chunk.accesses.calls.of(chunk.calls.first[place] + j));
       }
     }
     if (out.work() != nullptr) {
-      out.enter(stage_of(static_cast<trace::EventKind>(call % trace::kEventKinds)));
-      run({call}, out);
+      out.enter(stage_of(static_cast<trace::EventKind>(one.call % trace::kEventKinds)));
+      run({one}, out);
     }
     accesses(found.lanes, found.rows, out);
   }
   if (out.work() != nullptr) {
-    out.enter(stage_of_round(made));
+    out.enter(stage_of_round(runs));
   }
 }
 
@@ -272,19 +262,29 @@ void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::u
   out.put(DataKind::FrameBuffer, options_->pixel_bytes, true);
 }
 
-WorkStage ItemInstructions::stage_of_round(const std::vector<std::uint32_t>& calls) const {
+/// The different calls among those of the lanes; with work, their costs and the counts of both.
+std::vector<CallRun> ItemInstructions::together(std::vector<LaneCall>& calls, InstructionWriter& out) const {
+  if (out.work() == nullptr) {
+    return run_together(calls, {}, nullptr);
+  }
+  std::vector<CallRun> runs = run_together(calls, options_->call_work, options_->lane_costs.get());
+  out.work()->count_calls(runs.size(), calls.size());
+  return runs;
+}
+
+WorkStage ItemInstructions::stage_of_round(const std::vector<CallRun>& calls) {
   LongestStage longest;
-  for (const std::uint32_t call : calls) {
-    const auto kind = static_cast<trace::EventKind>(call % trace::kEventKinds);
-    longest.add(stage_of(kind), options_->call_work[call].issue, options_->call_work[call].latency);
+  for (const CallRun& run : calls) {
+    const auto kind = static_cast<trace::EventKind>(run.call % trace::kEventKinds);
+    longest.add(stage_of(kind), run.work.issue, run.work.latency);
   }
   return longest.stage();
 }
 
 /// Runs these calls, one after another.
-void ItemInstructions::run(const std::vector<std::uint32_t>& calls, InstructionWriter& out) const {
-  for (const std::uint32_t call : calls) {
-    out.work()->run(options_->call_work[call].issue, options_->call_work[call].latency);
+void ItemInstructions::run(const std::vector<CallRun>& calls, InstructionWriter& out) {
+  for (const CallRun& run : calls) {
+    out.work()->run(run.work.issue, run.work.latency);
   }
 }
 

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/memory/streams/call_work.hpp"
 #include "sim/memory/streams/instruction_writer.hpp"
 #include "sim/memory/streams/launch_chunk.hpp"
 #include "sim/memory/streams/launch_memory.hpp"
@@ -50,14 +51,15 @@ class ItemInstructions {
   void states(const LaunchChunk& chunk, std::size_t item, bool store, Moves moves, InstructionWriter& out) const;
   void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
   void run_with_accesses(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, std::size_t j,
-                         const std::vector<std::uint32_t>& made, InstructionWriter& out) const;
+                         const std::vector<CallRun>& runs, InstructionWriter& out) const;
   void ends(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
   void accesses(std::span<const LaunchChunk::Lane* const> lanes, std::span<const std::span<const std::uint64_t>> rows,
                 InstructionWriter& out) const;
   void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
 
-  [[nodiscard]] WorkStage stage_of_round(const std::vector<std::uint32_t>& calls) const;
-  void run(const std::vector<std::uint32_t>& calls, InstructionWriter& out) const;
+  [[nodiscard]] std::vector<CallRun> together(std::vector<LaneCall>& calls, InstructionWriter& out) const;
+  [[nodiscard]] static WorkStage stage_of_round(const std::vector<CallRun>& calls);
+  static void run(const std::vector<CallRun>& calls, InstructionWriter& out);
   void add_local(const LaunchArray& array, std::uint32_t bytes, const RayOwner& owner, InstructionWriter& out) const;
   void put_local(DataKind kind, std::uint32_t bytes, bool store, InstructionWriter& out) const;
   [[nodiscard]] const LaunchArray& region_of(trace::TableRegion region) const;

@@ -23,9 +23,10 @@
 // (sim/machine/work_distribution.hpp), so their `warps`, `queue` and `threshold` have no effect here.
 //
 // With `work` streams say what a warp does between its instructions (warp_work.hpp): the tests of traversal steps, rays
-// that enter and leave the ray-tracing unit, and the instructions of shader calls, whose costs are options. The
-// instructions that follow others are in step_instructions.hpp and item_instructions.hpp; the second and later pieces
-// of an access that load_bytes cuts follow, too. Transactions are the same with and without `work`.
+// that enter and leave the ray-tracing unit, and the instructions of shader calls, whose costs are options
+// (call_work.hpp). The instructions that follow others are in step_instructions.hpp and item_instructions.hpp; the
+// second and later pieces of an access that load_bytes cuts follow, too. Transactions are the same with and without
+// `work`.
 //
 // Addresses: nodes, instances, indices, vertices and boxes as in bvh::MemoryMap. After them, aligned to 256 bytes:
 // shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (at the
@@ -48,18 +49,13 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
+#include "sim/memory/streams/call_work.hpp"
 #include "sim/memory/streams/chunk_room.hpp"
 #include "sim/memory/streams/item_segments.hpp"
 #include "sim/memory/streams/warp_source.hpp"
 #include "traversal/warp_traversal.hpp"
 
 namespace rayreplay::memory {
-
-/// The cost of a shader call for a warp that makes it, whatever the number of its lanes.
-struct CallWork {
-  std::uint32_t issue = 0;    ///< instructions · kIssueScale
-  std::uint32_t latency = 0;  ///< cycles of these instructions when no other warp runs
-};
 
 /// Bytes of a ray's payload where nothing says more (docs/assumptions.md).
 inline constexpr std::uint32_t kAssumedPayload = 32;
@@ -81,8 +77,9 @@ struct StreamOptions {
   bool stores_are_pixels = true;
   std::vector<std::uint8_t> writes_images{};  ///< by shader: 1 if it may write images; empty: none does
   CoalesceOptions coalescing;
-  bool work = false;                  ///< streams have work
-  std::vector<CallWork> call_work{};  ///< with `work`, by call: shader · trace::kEventKinds + kind
+  bool work = false;                              ///< streams have work
+  std::vector<CallWork> call_work{};              ///< with `work`, by call: shader · trace::kEventKinds + kind
+  std::shared_ptr<const LaneCosts> lane_costs{};  ///< of calls whose cost depends on the lanes; null: of none
   TellHolding holding;  ///< called during generation (chunk_room.hpp); `generate` passes its exceptions on
 };
 

@@ -82,10 +82,13 @@ ShaderCalls ShaderTable::calls(std::span<const CallRange> ranges) const {
     for_calls(
         data, range,
         [&](std::uint64_t place, std::uint64_t event, std::uint64_t ray) {
-          result.calls[next[place]++] = call(event, data.ray_offset[range.thread] + (ray < of_thread ? ray : 0));
+          ShaderCall& made = result.calls[next[place]++];
+          made = call(event, data.ray_offset[range.thread] + (ray < of_thread ? ray : 0));
+          made.event = event;
         },
         [&](std::uint64_t place, std::uint64_t event) {
-          result.trace_call[first_place + place] = call_number(data.events.shader[event], data.events.kind[event]);
+          result.trace_call[first_place + place] = {call_number(data.events.shader[event], data.events.kind[event]),
+                                                    event};
         });
   }
   return result;

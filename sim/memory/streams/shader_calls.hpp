@@ -14,6 +14,7 @@
 
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
+#include "sim/memory/streams/call_work.hpp"
 #include "sim/memory/streams/launch_memory.hpp"
 #include "sim/memory/streams/work_stage.hpp"
 
@@ -47,7 +48,7 @@ struct ShaderCall {
   trace::TableRegion region = trace::TableRegion::Miss;
   std::uint32_t record = 0;  ///< of the region
   std::uint16_t shader = 0;
-  std::uint64_t event = 0;  ///< row
+  std::uint64_t event = 0;  ///< row of the launch's events
 
   [[nodiscard]] std::uint32_t number() const {
     return call_number(shader, kind);
@@ -72,7 +73,7 @@ struct CallRange {
 struct ShaderCalls {
   std::vector<std::uint64_t> first;  ///< places + 1
   std::vector<ShaderCall> calls;
-  std::vector<std::uint32_t> trace_call;  ///< by place: number of the call that begins its ray; unused for the first
+  std::vector<LaneCall> trace_call;  ///< by place: the call that begins its ray; unused for the first
 
   [[nodiscard]] std::span<const ShaderCall> of(std::uint64_t place) const {
     return std::span(calls).subspan(first[place], first[place + 1] - first[place]);

@@ -177,5 +177,35 @@ TEST(CostsByPath, AreTakenBeforeOthers) {
   EXPECT_THAT(none.errors, HasSubstr("--profile blocks"));
 }
 
+/// The same capture in memory time: by path, warps take longer than by the means of calls, which `paths` as hand-given
+/// numbers are; a factor multiplies what each path costs.
+TEST(CostsByPath, AreThoseOfMemoryTimeToo) {
+  const std::string trace = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/lavapipe/one-weekend-paths.rrt";
+  const auto whatif = [&](const Words& more) {
+    Words words = {"whatif", trace, "--models",    "plain,ser", "--outputs",       "time",     "--order", "z-order",
+                   "--sms",  "4",   "--warp-size", "32",        "--no-break-even", "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return json::parse(outcome.output);
+  };
+  const auto cycles = [](const json& answer) { return answer["rows"][0]["cycles"].get<double>(); };
+  const json usual = whatif({});
+  EXPECT_EQ(cycles(whatif({"--cost-source", "paths"})), cycles(usual));
+  std::string means;
+  for (const json& number : usual["numbers"]) {
+    const std::string key = number["quantity"];
+    if (key.starts_with("shader_costs.")) {
+      EXPECT_EQ(number["origin"], "captured") << number;
+      means += (means.empty() ? "" : ",") + key.substr(key.find('.') + 1) + "=" + number["value"].dump();
+    }
+  }
+  EXPECT_LT(cycles(whatif({"--shader-cost", means})), cycles(usual)) << means;
+  EXPECT_EQ(cycles(whatif({"--shader-cost", "closest-hit=1x"})), cycles(usual));
+  EXPECT_GT(cycles(whatif({"--shader-cost", "closest-hit=3x"})), cycles(usual));
+  EXPECT_EQ(cycles(whatif({"--shader-cost", "closest-hit=3"})), cycles(whatif({"--shader-cost", "closest-hit=3:18"})))
+      << "a given number is no factor";
+}
+
 }  // namespace
 }  // namespace rayreplay

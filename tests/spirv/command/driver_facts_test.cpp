@@ -68,7 +68,7 @@ TEST(DriverFacts, AreThoseOfAllGroupsOfAShader) {
 
 TEST(DriverFacts, RegistersHaveNamesOfKnownMeaningAlone) {
   const auto counts = [](const char* name, trace::StatisticFormat format, std::uint64_t value = 8) {
-    return report::counts_registers({name, "", format, value});
+    return trace::counts_registers({name, "", format, value});
   };
   using enum trace::StatisticFormat;
   EXPECT_TRUE(counts("Register Count", Uint64));
@@ -154,6 +154,8 @@ TEST_F(DriverFactsCommand, StandBesideWhatIsKnownWithoutARun) {
   test::expect_named(executables.at(0), surfaces.str());
   test::expect_named(statistics.at(0), surfaces.str());
   test::expect_named(facts["stack_agreement"], surfaces.str());
+  test::expect_named(facts["occupancy"], surfaces.str());
+  test::expect_named(facts["occupancy"]["pipelines"].at(0), surfaces.str());
 }
 
 TEST_F(DriverFactsCommand, NothingIsSaidOfTracesWithoutThem) {
@@ -183,12 +185,19 @@ TEST_F(DriverFactsCommand, OfACapturedProgram) {
     ASSERT_EQ(facts["pipelines"].size(), 1U);
     EXPECT_GE(facts["pipelines"].at(0)["recursion_depth"], 1);
     EXPECT_TRUE(facts["pipelines"].at(0)["executables"].empty());
+    const json& occupancy = facts["occupancy"]["pipelines"].at(0);
+    EXPECT_EQ(occupancy["pipeline"], facts["pipelines"].at(0)["pipeline"]);
+    EXPECT_EQ(occupancy["launches"], json::array({0}));
+    EXPECT_TRUE(occupancy["registers"].is_null());
+    EXPECT_THAT(run({"shaders", path}).output,
+                HasSubstr("the driver names no executables of some pipelines: their registers are not known"));
     std::size_t known = 0;
     for (const json& shader : facts["shaders"]) {
       known += shader["most_stack_bytes"].is_null() ? 0U : 1U;
     }
     EXPECT_GE(known, 4U);
     const json info = json::parse(run({"info", path, "--format", "json"}).output);
+    EXPECT_EQ(info["launches"].at(0)["pipeline"], facts["pipelines"].at(0)["pipeline"]);
     EXPECT_THAT(info["header"]["not_captured"].dump(), HasSubstr("no VK_KHR_pipeline_executable_properties"));
     EXPECT_EQ(run_command({"validate", path}).code, 0);
   }

@@ -1,0 +1,37 @@
+// The driver's facts of pipelines, of several runs.
+//
+// Contract: facts of one pipeline from several runs are one if they are equal, whatever stack sizes were set by
+// commands: the largest counts, as over the launches of a run. If they differ (another driver, other options), none of
+// them is kept, because none is the merged profile's; a remark names the runs and the first difference. Facts of some
+// runs alone are kept. Numbers of pipelines and shaders are those of the result. O(facts).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::profile {
+
+class MergedFacts {
+ public:
+  /// `run`: its name in remarks.
+  void add(trace::PipelineFacts facts, const std::string& run);
+
+  /// By pipeline, ascending.
+  [[nodiscard]] std::vector<trace::PipelineFacts> facts() const;
+  /// On pipelines whose facts are left out.
+  [[nodiscard]] std::vector<std::string> remarks() const;
+
+ private:
+  struct Known {
+    trace::PipelineFacts facts;
+    std::string run;
+    std::string contradiction;  ///< empty: all runs agree so far
+  };
+  std::map<std::uint32_t, Known> known_;
+};
+
+}  // namespace rayreplay::profile

@@ -1,0 +1,40 @@
+// The registers of a thread: given, or those that the driver names for the launch's pipeline, or assumed.
+//
+// Contract: a key that nobody has set (no place: not by an option, a file, an axis or a search) takes the driver's
+// number where the trace has it. The setting's place then says so, and which pipeline and statistic it is; it stays
+// with the setting when settings are completed again. Deciding once more, for another launch, replaces such a number,
+// or takes it back. O(1).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/machine/origin.hpp"
+#include "sim/settings/settings.hpp"
+
+namespace rayreplay::experiment {
+
+inline constexpr const char* kThreadRegisters = "registers_per_thread";
+
+/// What the driver says of the launch's pipeline.
+struct DriverRegisters {
+  std::uint32_t registers = 0;
+  std::uint32_t pipeline = 0;
+  std::string statistic;  ///< its name
+};
+
+/// Settings may be complete or not.
+void decide_registers(Settings& settings, const std::optional<DriverRegisters>& driver);
+
+/// Whether the number is the driver's.
+[[nodiscard]] bool is_of_driver(const Settings& settings);
+
+/// Given, captured (the driver's), or assumed.
+[[nodiscard]] machine::Origin origin_of_registers(const Settings& complete);
+
+/// "a thread has 72 registers, as the driver says of pipeline 0 (Register Count); --registers gives another
+/// number"; "" where it is not the driver's.
+[[nodiscard]] std::string note_on_registers(const Settings& complete);
+
+}  // namespace rayreplay::experiment
