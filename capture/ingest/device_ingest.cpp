@@ -358,6 +358,9 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
   if (counts_.loads.size() != 0) {
     writer.add_load_counts(counts_.loads);
   }
+  if (counts_.values.size() != 0) {
+    writer.add_value_counts(counts_.values);
+  }
   if (path_table_.size() != 0) {
     writer.add_paths(path_table_);
   }

@@ -75,7 +75,7 @@ std::string unsupported(const Module& module, std::size_t shaders, const Options
 }
 
 bool counts(const Options& options) {
-  return options.count_blocks || options.count_branches || options.count_loads ||
+  return options.count_blocks || options.count_branches || options.count_loads || options.value_slots != 0 ||
          (options.record_paths && options.record);
 }
 
@@ -303,6 +303,7 @@ std::vector<std::uint32_t> recording_any_hit(const Options& options) {
   Options recording = options;
   recording.count_blocks.reset();  // it is none of the application's
   recording.count_branches = recording.count_loads = recording.record_paths = recording.record_accesses = false;
+  recording.value_slots = 0;
   Result result = instrument(empty_any_hit(), recording);
   if (result.status == Status::Instrumented) {
     return std::move(result.spirv);

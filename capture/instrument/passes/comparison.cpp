@@ -390,6 +390,34 @@ bool is_comparable(const Rewriter& rewriter, Id type) {
   return words_of(rewriter, type, 0) != 0;
 }
 
+std::uint32_t value_components(const Rewriter& rewriter, Id type, std::string& why) {
+  const Instruction* of = rewriter.global(type);
+  const bool vector = of != nullptr && of->is(Op::OpTypeVector);
+  const Instruction* number = vector ? rewriter.global((*of)[2]) : of;
+  if (number == nullptr || (!number->is(Op::OpTypeInt) && !number->is(Op::OpTypeFloat)) ||
+      (vector && ((*of)[3] < 2 || (*of)[3] > kChunk))) {
+    why = "of structures, arrays, matrices, pointers and the like";
+    return 0;
+  }
+  if ((*number)[2] != 32 || (number->is(Op::OpTypeFloat) && number->size() > 3)) {
+    why = "of numbers that have not 32 bits";
+    return 0;
+  }
+  return vector ? (*of)[3] : 1;
+}
+
+Id value_word(Rewriter& rewriter, std::vector<Instruction>& out, Id value, std::uint32_t component) {
+  Id type = rewriter.analysis.type_of(value);
+  if (const Instruction* of = rewriter.global(type); of->is(Op::OpTypeVector)) {
+    type = (*of)[2];
+    const Id part = rewriter.linker.fresh();
+    out.emplace_back(Op::OpCompositeExtract, std::initializer_list<Word>{type, part, value, component});
+    value = part;
+  }
+  const Id word = rewriter.linker.type_uint();
+  return type == word ? value : rewriter.bitcast(out, word, value);
+}
+
 Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values) {
   Comparer comparer(rewriter, out, leader);
   for (const Id value : values) {

@@ -70,7 +70,7 @@ struct Counters::Edits {
           blocks[place.to].branch = s;
         } else if (sites[s].cells != 0) {
           blocks[place.to].loads = true;
-          loads[instructions[s]] = s;
+          loads.emplace(instructions[s], s);
         }
       } else if (place.from == kNoNode) {
         blocks[place.to].at_start = s;
@@ -135,8 +135,8 @@ struct Counters::Edits {
   }
 
   std::vector<OfBlock> blocks;
-  std::map<std::size_t, std::size_t> loads;  ///< by instruction in the body: site
-  std::map<std::pair<Id, Id>, Id> parents;   ///< by block and its old predecessor
+  std::multimap<std::size_t, std::size_t> loads;  ///< by instruction in the body: sites
+  std::map<std::pair<Id, Id>, Id> parents;        ///< by block and its old predecessor
 };
 
 Counters::Counters(Rewriter& rewriter, const Module& given, const Paths* paths)
@@ -165,7 +165,8 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
     index = combine(Op::OpIAdd, combine(Op::OpIMul, shader, r.linker.constant(counted.cells)),
                     r.linker.constant(of_first - counted.shaders.front() * counted.cells));
   }
-  if (const std::uint32_t copies = r.result.counters.copies; copies > 1) {
+  const std::uint32_t copies = r.result.counters.copies;
+  if (copies > 1 && site.kind != SiteKind::Value) {  // a value has one place, so its table has one copy
     if (copy_size_ == 0) {
       copy_size_ = r.linker.own_constant(std::uint32_t{0});
     }
@@ -180,6 +181,17 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
 void Counters::count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
                      std::span<const std::uint32_t> shaders, const Instruction& instruction) {
   Rewriter& r = rewriter_;
+  if (address_ == 0) {
+    address_ = r.linker.own_constant(std::uint64_t{0});
+  }
+  if (site.kind == SiteKind::Value) {
+    const Id word = value_word(r, out, instruction.result(), site.component);
+    const std::array<Id, 4> arguments = {address_, cell(out, counted, site, shaders), r.linker.constant(site.slots),
+                                         word};
+    (void)r.call(out, r.linker.type_void(),
+                 r.linker.function(counts_library(r.options.ballot_extension), "rr_count_value"), arguments);
+    return;
+  }
   std::vector<std::vector<Id>> compared;
   if ((site.cells & kUniform) != 0) {
     compared.push_back({site.kind == SiteKind::Branch ? instruction[1] : instruction.result()});
@@ -201,15 +213,16 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
                       : (site.cells & kGroups) != 0 ? "rr_count_both"
                                                     : "rr_count_lanes";
   const Id function = r.linker.function(counts_library(r.options.ballot_extension), probe);
-  if (address_ == 0) {
-    address_ = r.linker.own_constant(std::uint64_t{0});
-  }
   std::vector<Id> arguments = {address_, cell(out, counted, site, shaders)};
   arguments.insert(arguments.end(), same.begin(), same.end());
   (void)r.call(out, r.linker.type_void(), function, arguments);
 }
 
 void Counters::finish() {
+  for (const auto& [what, loads] : without_values_) {
+    rewriter_.note("values of loads have no tables in " + std::to_string(loads) +
+                   (loads == 1 ? " place: " : " places: ") + what);
+  }
   if (copy_size_ != 0) {
     rewriter_.linker.change(copy_size_, rewriter_.result.counters.cells);
   }
@@ -269,6 +282,24 @@ CounterSite Counters::load_site(spirv::Place place, const Instruction& load) {
   return site;
 }
 
+/// Adds a site for each component of a loaded value.
+void Counters::add_values(spirv::Place place, Node block, const Instruction& load, CountedFunction& counted) {
+  std::string why;
+  const std::uint32_t components = value_components(rewriter_, load.result_type(), why);
+  if (components == 0) {
+    ++without_values_[why];
+  }
+  for (std::uint32_t c = 0; c < components; ++c) {
+    CounterSite& site = counted.sites.emplace_back();
+    site.kind = SiteKind::Value;
+    site.place.to = block;
+    site.instruction = place.instruction;
+    site.cells = kLanes | kGroups;
+    site.component = static_cast<std::uint8_t>(c);
+    site.slots = static_cast<std::uint16_t>(std::min(rewriter_.options.value_slots, kMostValueSlots));
+  }
+}
+
 /// Adds the sites of branches and loads. Returns the place in the body of each site; 0 for blocks.
 std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const spirv::ControlFlow& flow,
                                                     std::span<const std::uint32_t> origins, CountedFunction& counted) {
@@ -295,7 +326,7 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
         site = branch_site(place);
       } else if (options.count_loads && is_counted_load(rewriter_, i)) {
         site = load_site(place, i);
-      } else if (options.count_loads && copies_memory(rewriter_, i)) {
+      } else if ((options.count_loads || options.value_slots != 0) && copies_memory(rewriter_, i)) {
         rewriter_.note("copies of memory are not counted among the loads");
       }
       if (site) {
@@ -305,6 +336,10 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
         }
         counted.sites.push_back(*site);
         instructions.push_back(at);
+      }
+      if (options.value_slots != 0 && is_counted_load(rewriter_, i)) {
+        add_values(place, b, i, counted);
+        instructions.resize(counted.sites.size(), at);
       }
       called = called || i.is(Op::OpFunctionCall) || spirv::call_kind(i.op());
     }
@@ -336,7 +371,7 @@ void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, st
       add_instructions(static_cast<std::uint32_t>(index), *flow, origins, counted);
   for (CounterSite& site : counted.sites) {
     site.cell = counted.cells;
-    counted.cells += static_cast<std::uint32_t>(std::popcount(site.cells));
+    counted.cells += size_of(site);
   }
   const std::uint64_t slots = counted.shaders.back() - counted.shaders.front() + 1U;
   const std::uint64_t needed = layout.cells + slots * counted.cells;
@@ -416,7 +451,7 @@ std::vector<Instruction> Counters::with_calls(std::size_t index, const Function&
         call(edit.at_start, target.body[at]);
         count_path(edit.path_at_start);
       }
-      if (const auto load = edits.loads.find(at); load != edits.loads.end()) {
+      for (auto [load, last] = edits.loads.equal_range(at); load != last; ++load) {
         call(load->second, target.body[at]);
       }
     }

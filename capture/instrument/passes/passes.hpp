@@ -210,6 +210,7 @@ class Counters {
                                                           CountedFunction& counted);
   [[nodiscard]] CounterSite branch_site(spirv::Place place) const;
   [[nodiscard]] CounterSite load_site(spirv::Place place, const Instruction& load);
+  void add_values(spirv::Place place, spirv::Node block, const Instruction& load, CountedFunction& counted);
   [[nodiscard]] std::vector<Instruction> with_calls(std::size_t index, const Function& target,
                                                     const spirv::ControlFlow& flow, const CountedFunction& counted,
                                                     const std::vector<std::size_t>& instructions,
@@ -226,6 +227,7 @@ class Counters {
   block_counts::InvocationEnds ends_;
   std::optional<LaunchLevels> levels_;
   std::optional<PointerDefinitions> definitions_;  ///< of the function that is being added
+  std::map<std::string, std::size_t> without_values_;  ///< loads by reason
   Id address_ = 0;
   Id copy_size_ = 0;  ///< a constant: cells of a copy
 };

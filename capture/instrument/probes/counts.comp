@@ -72,6 +72,41 @@ void rr_count_same_both(const uint64_t counters, const uint cell, const bool val
   }
 }
 
+// Counts a value in a table: behind the cells of lanes and groups, slots of a key, lanes, and groups whose lanes all had
+// the value. A slot that has a key keeps it, and a value looks at all slots in one order. So a value either has a slot
+// from its first execution on, or finds none at any time: the counts of a table are whole. The lanes that have the
+// leader's value add once, the others each for itself: no lane waits for another.
+void rr_count_value(const uint64_t counters, const uint cell, const uint slots, const uint value) {
+  uvec4 together = vote(true);
+  bool low = !kWide || together.x != 0u;
+  uint leader = low ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
+  bool same = of_lane(value, leader) == value;
+  uvec4 equal = vote(same);
+  bool first = is_first(together);
+  uint64_t site = counters + uint64_t(cell) * 8ul;
+  if (first) {
+    Cells cells = Cells(site);
+    atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
+    atomicAdd(cells.number[1], 1ul);
+  }
+  if (first || !same) {
+    uint64_t key = (1ul << 32) | uint64_t(value);
+    uint slot = ((value ^ (value >> 16)) * 0x9E3779B1u >> 8) % slots;
+    for (uint i = 0u; i < slots; ++i) {
+      Cells at = Cells(site + 16ul + uint64_t(slot) * 24ul);
+      uint64_t held = atomicCompSwap(at.number[0], 0ul, key);
+      if (held == 0ul || held == key) {
+        atomicAdd(at.number[1], first ? uint64_t(lanes_of(equal)) : 1ul);
+        if (first && has_all(equal, together)) {
+          atomicAdd(at.number[2], 1ul);
+        }
+        break;
+      }
+      slot = slot + 1u == slots ? 0u : slot + 1u;
+    }
+  }
+}
+
 // The lane that the others are compared with.
 uint rr_leader() {
   uvec4 together = vote(true);
@@ -103,5 +138,6 @@ void main() {
   rr_count_both(a.counters, a.cell);
   rr_count_same(a.counters, a.cell, rr_same1(leader, a.words.x));
   rr_count_same(a.counters, a.cell, rr_same2(leader, a.words.xy));
+  rr_count_value(a.counters, a.cell, 4u, a.words.x);
   rr_count_same_both(a.counters, a.cell, rr_same3(leader, a.words.xyz), rr_same4(leader, a.words));
 }

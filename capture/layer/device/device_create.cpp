@@ -236,7 +236,7 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   if (device.records && wanted.geometry) {
     device.geometry = geometry::Tracker::create(device);
   }
-  if (wanted.profile_blocks || wanted.profile_branches || wanted.profile_loads) {
+  if (wanted.profile_blocks || wanted.profile_branches || wanted.profile_loads || wanted.profile_values) {
     device.counters = std::make_unique<CounterMemory>(device);
   }
   device.shaders = std::make_unique<Shaders>(device);

@@ -77,7 +77,7 @@ void spool_layout(const instrument::Result& result) {
     spool::CountedFunction function{counted.function, counted.first, counted.cells, counted.shaders, {}};
     for (const auto& site : counted.sites) {
       function.sites.push_back({static_cast<spool::SiteKind>(site.kind), site.place.from, site.place.to,
-                                site.instruction, site.cell, site.cells, site.always});
+                                site.instruction, site.cell, site.cells, site.always, site.component, site.slots});
     }
     block.functions.push_back(std::move(function));
   }
@@ -175,6 +175,7 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
     }
     result.count_branches = wanted.profile_branches;
     result.count_loads = wanted.profile_loads;
+    result.value_slots = wanted.profile_values ? wanted.profile_value_slots : 0;
     result.trust_analysis = !wanted.profile_proven;
     result.counter_copies = kCounterCopies;
   }
