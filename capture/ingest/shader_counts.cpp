@@ -418,8 +418,15 @@ class Reader {
       if (site.kind != spool::SiteKind::Value) {
         continue;
       }
-      PlaceRow row{of.pipeline,      of.shader,      of.function.function,        site.to,
-                   site.instruction, site.component, of.number(site, kLanes), of.number(site, kGroups), {}};
+      PlaceRow row{of.pipeline,
+                   of.shader,
+                   of.function.function,
+                   site.to,
+                   site.instruction,
+                   site.component,
+                   of.number(site, kLanes),
+                   of.number(site, kGroups),
+                   {}};
       if (std::string why = group_fault("instruction", row.instruction, row.lanes, row.groups); !why.empty()) {
         return why;
       }

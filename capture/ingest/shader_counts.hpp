@@ -1,4 +1,5 @@
-// The counts of basic blocks, branches and loads, and of loaded values, from the counters of a spool. Internal to this room.
+// The counts of basic blocks, branches and loads, and of loaded values, from the counters of a spool. Internal to this
+// room.
 //
 // Contract: the launches' counts are summed by pipeline and module; every block's count is derived from the counters,
 // with a check of the flow (derived_counts.hpp). Contradictions are left out, with a line in `remarks`: counts

@@ -62,8 +62,8 @@ struct CountedFunction {
 };
 
 /// The counters of a module: `copies` arrays of u64 cells, one behind the other, 8-byte aligned, whose device address
-/// the code that loads the module writes into its words. A count is the sum over the copies; tables of values are in the first
-/// copy alone, so the sum is the table.
+/// the code that loads the module writes into its words. A count is the sum over the copies; tables of values are in
+/// the first copy alone, so the sum is the table.
 struct CounterLayout {
   std::uint32_t cells = 0;  ///< of a copy
   std::uint32_t copies = 1;

@@ -62,8 +62,8 @@ struct Options {
   /// Branches and loads of the application's functions count their executions, and those in which all lanes had one
   /// condition, selector, value or address.
   bool count_branches = false, count_loads = false;
-  /// Loads of 32-bit numbers, and of vectors of these, have a table of so many values for each component; 0: none. At most
-  /// kMostValueSlots.
+  /// Loads of 32-bit numbers, and of vectors of these, have a table of so many values for each component; 0: none. At
+  /// most kMostValueSlots.
   std::uint32_t value_slots = 0;
   /// Instructions whose operands are proven to be the same in the whole launch are not compared, and counted only where
   /// their block's counter does not count them.

@@ -47,6 +47,7 @@ class ShaderPlaces {
     const auto known = levels_.find(place);
     return known != levels_.end() && known->second.*level != spirv::Level::Divergent;
   }
+
  private:
   spirv::Module module_;
   spirv::Analysed analysed_;

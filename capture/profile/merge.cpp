@@ -77,8 +77,7 @@ void check(const std::vector<Run>& runs) {
 
 class Merger {
  public:
-  explicit Merger(const std::vector<Run>& runs)
-      : runs_(runs), with_values_(std::ranges::all_of(runs, has_values)) {
+  explicit Merger(const std::vector<Run>& runs) : runs_(runs), with_values_(std::ranges::all_of(runs, has_values)) {
     for (const Run& run : runs_) {
       add(run);
     }
@@ -170,8 +169,8 @@ class Merger {
   }
 
   /// Numbers in the result of the shaders that the run counts.
-  std::map<std::uint16_t, std::uint16_t> shaders_of(
-      const Run& run, const std::map<std::uint32_t, std::set<std::uint16_t>>& pipelines) {
+  std::map<std::uint16_t, std::uint16_t> shaders_of(const Run& run,
+                                                    const std::map<std::uint32_t, std::set<std::uint16_t>>& pipelines) {
     std::set<std::uint16_t> counted_shaders;
     for (const auto& [pipeline, shaders] : pipelines) {
       counted_shaders.insert(shaders.begin(), shaders.end());

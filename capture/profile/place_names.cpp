@@ -63,8 +63,8 @@ std::string PlaceNames::of(const spirv::Instruction& i) const {
 }
 
 std::string PlaceNames::place_of(const spirv::Instruction& load) const {
-  std::string name = load.is(Op::OpLoad) ? of_pointer(load[3], Fallback::Interface)
-                                         : of_value(load[3], Fallback::Interface);
+  std::string name =
+      load.is(Op::OpLoad) ? of_pointer(load[3], Fallback::Interface) : of_value(load[3], Fallback::Interface);
   return name.empty() ? "a place that the module does not name" : name;
 }
 

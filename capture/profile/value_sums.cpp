@@ -23,8 +23,8 @@ void ValueSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::V
                     const std::string& file) {
   ShaderSum& of_shader = shaders_[{pipeline, shader}];
   ++of_shader.parts;
-  auto next = static_cast<std::size_t>(
-      std::lower_bound(counts.place.begin(), counts.place.end(), places.first) - counts.place.begin());
+  auto next = static_cast<std::size_t>(std::lower_bound(counts.place.begin(), counts.place.end(), places.first) -
+                                       counts.place.begin());
   for (std::size_t place = places.first; place < places.end; ++place) {
     PlaceSum& sum = of_shader.places[{counts.function[place], counts.instruction[place], counts.component[place]}];
     ++sum.parts;
@@ -32,9 +32,9 @@ void ValueSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::V
     // Everything else is a part of these.
     if (__builtin_add_overflow(sum.lanes, counts.lanes[place], &sum.lanes)) {
       throw Error(ErrorKind::Input,
-                  {"the sum of a load's executions exceeds 64 bits", fmt::format("{}:/profile/values/lanes[{}]", file, place),
-                   std::to_string(counts.lanes[place]), "counts whose sum is below 2^64",
-                   "leave this profile out, or capture it again"});
+                  {"the sum of a load's executions exceeds 64 bits",
+                   fmt::format("{}:/profile/values/lanes[{}]", file, place), std::to_string(counts.lanes[place]),
+                   "counts whose sum is below 2^64", "leave this profile out, or capture it again"});
     }
     sum.groups += counts.groups[place];
     const std::size_t first = next;
@@ -84,8 +84,8 @@ trace::ValueCounts ValueSums::sums() const {
 std::size_t ValueSums::left_out() const {
   std::size_t places = 0;
   for (const auto& [key, shader] : shaders_) {
-    places += static_cast<std::size_t>(std::ranges::count_if(
-        shader.places, [&](const auto& place) { return place.second.parts != shader.parts; }));
+    places += static_cast<std::size_t>(
+        std::ranges::count_if(shader.places, [&](const auto& place) { return place.second.parts != shader.parts; }));
   }
   return places;
 }

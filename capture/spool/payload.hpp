@@ -120,8 +120,7 @@ void visit_fields(V& v, T& x) {
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, CounterSite>
 void visit_fields(V& v, T& x) {
-  v(x.kind), v(x.from), v(x.to), v(x.instruction), v(x.cell), v(x.cells), v(x.always), v(x.component),
-      v(x.slots);
+  v(x.kind), v(x.from), v(x.to), v(x.instruction), v(x.cell), v(x.cells), v(x.always), v(x.component), v(x.slots);
 }
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, CountedFunction>

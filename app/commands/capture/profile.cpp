@@ -186,8 +186,9 @@ int show(const ProfileArguments& options) {
 int merge(const ProfileArguments& options) {
   for (const auto& [given, name] :
        {std::pair{!options.path.empty(), "TRACE before merge"}, std::pair{options.blocks, "--blocks"},
-        std::pair{!options.rows.empty(), "--rows"}, std::pair{options.top.has_value(), "--top"}, std::pair{!options.report.empty(), "--report"},
-        std::pair{options.launch.has_value(), "--launch"}, std::pair{options.force, "--force before merge"}}) {
+        std::pair{!options.rows.empty(), "--rows"}, std::pair{options.top.has_value(), "--top"},
+        std::pair{!options.report.empty(), "--report"}, std::pair{options.launch.has_value(), "--launch"},
+        std::pair{options.force, "--force before merge"}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"this does not go with merge", name, "", "profile merge TRACE TRACE… -o FILE",
                                      "merge first, then rayreplay profile FILE"});

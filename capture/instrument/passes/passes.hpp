@@ -226,7 +226,7 @@ class Counters {
   spirv::WideSelectors selectors_;
   block_counts::InvocationEnds ends_;
   std::optional<LaunchLevels> levels_;
-  std::optional<PointerDefinitions> definitions_;  ///< of the function that is being added
+  std::optional<PointerDefinitions> definitions_;      ///< of the function that is being added
   std::map<std::string, std::size_t> without_values_;  ///< loads by reason
   Id address_ = 0;
   Id copy_size_ = 0;  ///< a constant: cells of a copy

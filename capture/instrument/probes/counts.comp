@@ -6,8 +6,8 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_atomic_int64 : require
-#include "capture/instrument/probes/vote.h"
 #include "capture/instrument/probes/constants.h"
+#include "capture/instrument/probes/vote.h"
 
 layout(local_size_x = 1) in;
 
@@ -72,9 +72,9 @@ void rr_count_same_both(const uint64_t counters, const uint cell, const bool val
   }
 }
 
-// Counts a value in a table: behind the cells of lanes and groups, slots of a key, lanes, and groups whose lanes all had
-// the value. A slot that has a key keeps it, and a value looks at all slots in one order. So a value either has a slot
-// from its first execution on, or finds none at any time: the counts of a table are whole. The lanes that have the
+// Counts a value in a table: behind the cells of lanes and groups, slots of a key, lanes, and groups whose lanes all
+// had the value. A slot that has a key keeps it, and a value looks at all slots in one order. So a value either has a
+// slot from its first execution on, or finds none at any time: the counts of a table are whole. The lanes that have the
 // leader's value add once, the others each for itself: no lane waits for another.
 void rr_count_value(const uint64_t counters, const uint cell, const uint slots, const uint value) {
   uvec4 together = vote(true);
@@ -130,7 +130,8 @@ layout(push_constant) uniform Arguments {
   uint64_t counters;
   uint cell;
   uvec4 words;
-} a;
+}
+a;
 
 void main() {
   uint leader = rr_leader();

@@ -54,11 +54,11 @@ void check_places(const ValueCounts& counts, std::size_t shaders, std::uint32_t 
                      "0 to 3");
     }
     if (row > 0 && place(row - 1) >= place(row)) {
-      faults.add_row(path + "/instruction", row, "the rows do not ascend",
-                     fmt::format("pipeline {}, shader {}, function {}, instruction {}, component {}",
-                                 counts.pipeline[row], counts.shader[row], counts.function[row],
-                                 counts.instruction[row], counts.component[row]),
-                     "each place once, by pipeline, shader, function, instruction and component");
+      faults.add_row(
+          path + "/instruction", row, "the rows do not ascend",
+          fmt::format("pipeline {}, shader {}, function {}, instruction {}, component {}", counts.pipeline[row],
+                      counts.shader[row], counts.function[row], counts.instruction[row], counts.component[row]),
+          "each place once, by pipeline, shader, function, instruction and component");
     }
     check_groups(path, row, counts.lanes[row], counts.groups[row], warp_size, faults);
   }
@@ -75,8 +75,7 @@ void check_tables(const ValueCounts& counts, FaultList& faults) {
       return;
     }
     const bool first = row == 0 || counts.place[row - 1] != place;
-    if (row > 0 &&
-        std::tuple(counts.place[row - 1], counts.value[row - 1]) >= std::tuple(place, counts.value[row])) {
+    if (row > 0 && std::tuple(counts.place[row - 1], counts.value[row - 1]) >= std::tuple(place, counts.value[row])) {
       faults.add_row(path + "/value", row, "the rows do not ascend",
                      fmt::format("place {}, value {}", place, counts.value[row]),
                      "each value of a place once, by place and value");
@@ -98,8 +97,7 @@ void check_tables(const ValueCounts& counts, FaultList& faults) {
     }
     if (counts.most_lanes[row] < of_value || counts.most_lanes[row] > counts.lanes[place]) {
       faults.add_row(path + "/most_lanes", row, "it bounds the value's lanes, which are some of the place's",
-                     std::to_string(counts.most_lanes[row]),
-                     fmt::format("{} to {}", of_value, counts.lanes[place]));
+                     std::to_string(counts.most_lanes[row]), fmt::format("{} to {}", of_value, counts.lanes[place]));
     }
     lanes += of_value;
     groups += uniform;
