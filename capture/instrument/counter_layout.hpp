@@ -24,11 +24,12 @@ enum Cell : std::uint8_t {
 };
 inline constexpr std::uint8_t kCells = 4;
 
-/// A site of kind Value has a table of values behind its numbers. A slot has these cells: its key, which is 0 while the
-/// slot is free and kHeldValue | value from then on; the lanes that had the value; the groups whose lanes all had it.
-/// A value that finds no free slot is counted among the site's lanes and groups alone.
+/// A site of kind Value has a table of values behind its numbers. A slot has these cells: its key, whose upper half
+/// is the tables' mark if the slot is taken, with the value below it; the lanes that had the value; the groups whose
+/// lanes all had it. A value that finds no free slot is counted among the site's lanes and groups alone.
 inline constexpr std::uint32_t kSlotCells = 3;
-inline constexpr std::uint64_t kHeldValue = std::uint64_t{1} << 32;
+/// The mark as instrument() writes it: fit for memory of zeros.
+inline constexpr std::uint32_t kTableMark = 1;
 /// Slots of a table at most.
 inline constexpr std::uint32_t kMostValueSlots = 1024;
 
@@ -67,6 +68,9 @@ struct CountedFunction {
 struct CounterLayout {
   std::uint32_t cells = 0;  ///< of a copy
   std::uint32_t copies = 1;
+  /// In Result::spirv: the mark of the tables of values; 0: there are none. Memory that holds marked keys already needs
+  /// another mark. Other content does not matter, as counts are differences.
+  std::size_t mark_word = 0;
   std::size_t address_word = 0;  ///< in Result::spirv: the address's low word, then the high one
   std::vector<CountedFunction> functions;
 

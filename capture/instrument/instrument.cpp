@@ -155,6 +155,10 @@ class Walk {
     return wrap_entry_points(rewriter_, replaced_, paths_ ? &*paths_ : nullptr);
   }
 
+  /// The constant that marks the keys of tables; 0: none.
+  [[nodiscard]] Id table_mark() const {
+    return counters_ ? counters_->table_mark() : 0;
+  }
   /// The constant with the address of the counters; 0: none.
   [[nodiscard]] Id counters_address() const {
     return counters_ ? counters_->address() : 0;
@@ -248,6 +252,7 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
   }
   if (walk.counters_address() != 0) {
     result.counters.address_word = value_word(result.spirv, walk.counters_address());
+    result.counters.mark_word = walk.table_mark() != 0 ? value_word(result.spirv, walk.table_mark()) : 0;
   }
   result.status = Status::Instrumented;
   return result;

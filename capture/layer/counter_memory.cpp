@@ -41,6 +41,7 @@ std::shared_ptr<const ModuleCounters> CounterMemory::give(const std::shared_ptr<
   counters->offset = block->used;
   counters->address = block->buffer.address + block->used;
   counters->block_ = block->number;
+  counters->mark_ = next_mark_++;
   block->used += wanted;
   ++block->ranges;
   return counters;

@@ -1,8 +1,8 @@
 // Device memory for counters: each instrumented module of a pipeline has a range of its own.
 //
 // Contract: `give` never throws device failures at the caller: null without memory. Its content is not set: a launch's
-// counts are differences (launch_counts.hpp). A range goes back when its owner is destroyed, which must be before the
-// memory. Calls no queue function. Thread-safe.
+// counts are differences (launch_counts.hpp), and keys of tables have a mark of their own. A range goes back when its
+// owner is destroyed, which must be before the memory. Calls no queue function. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,10 @@ class ModuleCounters {
   [[nodiscard]] std::uint16_t module() const {
     return twin_->entry_points.front().shader;
   }
+  /// Of the keys of its tables of values: no other counters of this process have it.
+  [[nodiscard]] std::uint32_t mark() const {
+    return mark_;
+  }
   [[nodiscard]] VkDeviceSize bytes() const {
     return layout().bytes();
   }
@@ -45,6 +49,7 @@ class ModuleCounters {
   friend class CounterMemory;
   CounterMemory& memory_;
   std::shared_ptr<const instrument::Result> twin_;
+  std::uint32_t mark_ = 0;
   std::size_t block_ = 0;
 };
 
@@ -71,6 +76,7 @@ class CounterMemory {
   std::mutex mutex_;
   std::list<Block> blocks_;
   std::size_t next_block_ = 1;
+  std::uint32_t next_mark_ = 0x9E37'79B9;  ///< a number that new memory is unlikely to hold
 };
 
 }  // namespace rayreplay::layer

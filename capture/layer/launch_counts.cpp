@@ -33,6 +33,28 @@ std::uint64_t number_at(const std::uint8_t* bytes) {
   return number;
 }
 
+/// Calls `visit` with the cell of each key of the tables of values.
+template <typename Visit>
+void for_each_key(const instrument::CounterLayout& layout, const Visit& visit) {
+  for (const auto& function : layout.functions) {
+    for (const auto& site : function.sites) {
+      for (std::size_t shader = function.shaders.front(); site.slots != 0 && shader <= function.shaders.back();
+           ++shader) {
+        const auto first = function.first + (shader - function.shaders.front()) * function.cells + site.cell;
+        for (std::size_t slot = 0; slot < site.slots; ++slot) {
+          visit(first + 2 + slot * instrument::kSlotCells);
+        }
+      }
+    }
+  }
+}
+
+/// A key as the spool has it: 0 if its slot was free.
+std::uint64_t key_of(std::uint64_t cell, std::uint32_t mark) {
+  constexpr std::uint64_t kHeld = std::uint64_t{1} << 32U;
+  return cell >> 32U == mark ? kHeld + (cell & 0xFFFF'FFFFU) : 0;
+}
+
 }  // namespace
 
 void begin_counts(CommandRecording& recording, LaunchOperation& operation) {
@@ -73,6 +95,11 @@ void spool_counts(const LaunchOperation& operation, std::uint32_t launch) {
       const auto at = i * sizeof(std::uint64_t);
       block.cells[i % layout.cells] += number_at(after + at) - number_at(before + at);
     }
+    for_each_key(layout, [&](std::size_t cell) {
+      const auto at = cell * sizeof(std::uint64_t);
+      block.cells[cell] =
+          key_of(number_at(after + at), counters->mark()) - key_of(number_at(before + at), counters->mark());
+    });
     before += counters->bytes();
     after += counters->bytes();
     spool_block(block);

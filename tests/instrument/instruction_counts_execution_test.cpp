@@ -64,7 +64,7 @@ ValueTable read_table(const std::byte* cells, std::uint32_t slots) {
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     std::array<std::uint64_t, instrument::kSlotCells> found{};
     std::memcpy(found.data(), cells + std::size_t{slot} * sizeof found, sizeof found);
-    if (found[0] != 0) {
+    if (found[0] >> 32 == instrument::kTableMark) {
       table[static_cast<std::uint32_t>(found[0])] = {found[1], found[2]};
     }
   }

@@ -186,8 +186,11 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
   }
   if (site.kind == SiteKind::Value) {
     const Id word = value_word(r, out, instruction.result(), site.component);
-    const std::array<Id, 4> arguments = {address_, cell(out, counted, site, shaders), r.linker.constant(site.slots),
-                                         word};
+    if (table_mark_ == 0) {
+      table_mark_ = r.linker.own_constant(kTableMark);
+    }
+    const std::array<Id, 5> arguments = {address_, cell(out, counted, site, shaders), r.linker.constant(site.slots),
+                                         table_mark_, word};
     (void)r.call(out, r.linker.type_void(),
                  r.linker.function(counts_library(r.options.ballot_extension), "rr_count_value"), arguments);
     return;

@@ -201,6 +201,10 @@ class Counters {
   [[nodiscard]] Id address() const {
     return address_;
   }
+  /// The constant that marks the keys of tables of values; 0: there are none.
+  [[nodiscard]] Id table_mark() const {
+    return table_mark_;
+  }
 
  private:
   struct Edits;
@@ -229,6 +233,7 @@ class Counters {
   std::optional<PointerDefinitions> definitions_;      ///< of the function that is being added
   std::map<std::string, std::size_t> without_values_;  ///< loads by reason
   Id address_ = 0;
+  Id table_mark_ = 0;
   Id copy_size_ = 0;  ///< a constant: cells of a copy
 };
 

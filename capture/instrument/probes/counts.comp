@@ -6,8 +6,8 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_atomic_int64 : require
-#include "capture/instrument/probes/constants.h"
 #include "capture/instrument/probes/vote.h"
+#include "capture/instrument/probes/constants.h"
 
 layout(local_size_x = 1) in;
 
@@ -73,10 +73,11 @@ void rr_count_same_both(const uint64_t counters, const uint cell, const bool val
 }
 
 // Counts a value in a table: behind the cells of lanes and groups, slots of a key, lanes, and groups whose lanes all
-// had the value. A slot that has a key keeps it, and a value looks at all slots in one order. So a value either has a
+// had the value. A key is the table's mark above the value; a slot with any other mark is free, so that nobody needs to
+// empty the table. A slot that has a key keeps it, and a value looks at all slots in one order. So a value either has a
 // slot from its first execution on, or finds none at any time: the counts of a table are whole. The lanes that have the
 // leader's value add once, the others each for itself: no lane waits for another.
-void rr_count_value(const uint64_t counters, const uint cell, const uint slots, const uint value) {
+void rr_count_value(const uint64_t counters, const uint cell, const uint slots, const uint mark, const uint value) {
   uvec4 together = vote(true);
   bool low = !kWide || together.x != 0u;
   uint leader = low ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
@@ -90,12 +91,16 @@ void rr_count_value(const uint64_t counters, const uint cell, const uint slots, 
     atomicAdd(cells.number[1], 1ul);
   }
   if (first || !same) {
-    uint64_t key = (1ul << 32) | uint64_t(value);
+    uint64_t key = (uint64_t(mark) << 32) | uint64_t(value);
     uint slot = ((value ^ (value >> 16)) * 0x9E3779B1u >> 8) % slots;
     for (uint i = 0u; i < slots; ++i) {
       Cells at = Cells(site + 16ul + uint64_t(slot) * 24ul);
-      uint64_t held = atomicCompSwap(at.number[0], 0ul, key);
-      if (held == 0ul || held == key) {
+      uint64_t held = atomicCompSwap(at.number[0], key, key);  // a read
+      if (uint(held >> 32) != mark) {
+        uint64_t found = atomicCompSwap(at.number[0], held, key);
+        held = found == held ? key : found;
+      }
+      if (held == key) {
         atomicAdd(at.number[1], first ? uint64_t(lanes_of(equal)) : 1ul);
         if (first && has_all(equal, together)) {
           atomicAdd(at.number[2], 1ul);
@@ -130,8 +135,7 @@ layout(push_constant) uniform Arguments {
   uint64_t counters;
   uint cell;
   uvec4 words;
-}
-a;
+} a;
 
 void main() {
   uint leader = rr_leader();
@@ -139,6 +143,6 @@ void main() {
   rr_count_both(a.counters, a.cell);
   rr_count_same(a.counters, a.cell, rr_same1(leader, a.words.x));
   rr_count_same(a.counters, a.cell, rr_same2(leader, a.words.xy));
-  rr_count_value(a.counters, a.cell, 4u, a.words.x);
+  rr_count_value(a.counters, a.cell, 4u, 1u, a.words.x);
   rr_count_same_both(a.counters, a.cell, rr_same3(leader, a.words.xyz), rr_same4(leader, a.words));
 }

@@ -93,6 +93,9 @@ VkShaderModule PipelineRewrite::make_counting_module(const std::shared_ptr<const
   auto words = twin->spirv;
   words[counters->layout().address_word] = static_cast<std::uint32_t>(counters->address);
   words[counters->layout().address_word + 1] = static_cast<std::uint32_t>(counters->address >> 32U);
+  if (counters->layout().mark_word != 0) {
+    words[counters->layout().mark_word] = counters->mark();
+  }
   auto* module = make_module(words);
   if (module != VK_NULL_HANDLE) {
     record_->counters.push_back(std::move(counters));
