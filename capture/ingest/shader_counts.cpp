@@ -134,7 +134,7 @@ trace::InstructionCounts columns_of(std::vector<InstructionRow>& rows, bool addr
 class Reader {
  public:
   Reader(const SpoolContents& contents, const spool::Device& device, std::vector<std::string>& remarks)
-      : contents_(contents), remarks_(remarks), most_lanes_(device.subgroup_size) {
+      : contents_(contents), device_(device.device), remarks_(remarks), most_lanes_(device.subgroup_size) {
     if (most_lanes_ == 0 || most_lanes_ > kMostLanes) {
       most_lanes_ = kMostLanes;
     }
@@ -146,6 +146,7 @@ class Reader {
   }
 
   [[nodiscard]] ShaderCounts finish() {
+    note_uncounted();
     for (const auto& [key, sums] : sums_) {
       resolve(key.first, key.second, sums);
     }
@@ -172,8 +173,8 @@ class Reader {
     const auto layout = contents_.counters.find(counts.module);
     const std::size_t wanted = layout == contents_.counters.end() ? 0 : layout->second.cells;
     if (wanted == 0 || counts.cells.size() != wanted) {
-      remarks_.push_back(fmt::format("launch {}: the module of shader {} is not counted: {}", counts.launch,
-                                     counts.module,
+      const std::string launch = counts.launch == spool::kNone ? "" : fmt::format("launch {}: ", counts.launch);
+      remarks_.push_back(fmt::format("{}the module of shader {} is not counted: {}", launch, counts.module,
                                      wanted == 0 ? "the places of its counters are not in the spool"
                                                  : fmt::format("{} counts, {} expected", counts.cells.size(), wanted)));
       return;
@@ -183,6 +184,22 @@ class Reader {
     for (std::size_t i = 0; i < wanted; ++i) {
       sums.cells[i] += counts.cells[i];
       sums.overflow = sums.overflow || sums.cells[i] < counts.cells[i];
+    }
+  }
+
+  /// Pipelines of compute and graphics shaders have their counts when they are destroyed.
+  void note_uncounted() {
+    for (const auto& [number, pipeline] : contents_.pipelines) {
+      const auto of_work = [&](const spool::Group& group) {
+        const auto shader = contents_.shaders.find(group.general);
+        return shader != contents_.shaders.end() && shader->second.stage >= trace::kRayTracingStages;
+      };
+      const bool counted = std::ranges::any_of(
+          contents_.counts, [number = number](const spool::Counts& counts) { return counts.pipeline == number; });
+      if (pipeline.device == device_ && !counted && std::ranges::any_of(pipeline.groups, of_work)) {
+        remarks_.push_back(fmt::format(
+            "pipeline {} is not counted: the application ended before it destroyed it, or its device", number));
+      }
     }
   }
 
@@ -476,6 +493,7 @@ class Reader {
   }
 
   const SpoolContents& contents_;
+  std::uint32_t device_;
   std::vector<std::string>& remarks_;
   std::uint64_t most_lanes_;
   std::map<std::pair<std::uint32_t, std::uint16_t>, Sums> sums_;  ///< by pipeline and module

@@ -266,21 +266,37 @@ Result instrument(std::span<const std::uint32_t> spirv, const Options& options) 
   if (!module) {
     return refused(std::move(reason));
   }
-  std::vector<Shader> shaders = shaders_of(*module, options.first_shader_id);
+  std::vector<Shader> shaders = shaders_of(*module, options.first_shader_id, options.stages);
   if (shaders.empty()) {
     return {};
   }
-  return rewrite(std::move(*module), std::move(shaders), options);
+  if (options.stages == Stages::RayTracing) {
+    return rewrite(std::move(*module), std::move(shaders), options);
+  }
+  Options counting;
+  counting.stages = options.stages;
+  counting.record = false;
+  counting.sm = options.sm;
+  counting.wide_subgroups = options.wide_subgroups;
+  counting.ballot_extension = options.ballot_extension;
+  counting.count_blocks = options.count_blocks;
+  counting.count_branches = options.count_branches;
+  counting.count_loads = options.count_loads;
+  counting.trust_analysis = options.trust_analysis;
+  counting.value_slots = options.value_slots;
+  counting.counter_copies = options.counter_copies;
+  return rewrite(std::move(*module), std::move(shaders), counting);
 } catch (const std::bad_alloc&) {
   return refused("out of memory");
 } catch (...) {
   return refused("an internal error");
 }
 
-std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id) try {
+std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id,
+                                     Stages stages) try {
   std::string reason;
   const std::optional<Module> module = parse(spirv, reason);
-  return module ? describe(shaders_of(*module, first_shader_id)) : std::vector<EntryPoint>{};
+  return module ? describe(shaders_of(*module, first_shader_id, stages)) : std::vector<EntryPoint>{};
 } catch (...) {
   return {};  // out of memory
 }

@@ -5,10 +5,12 @@
 // owner is destroyed, which must be before the memory. Calls no queue function. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "capture/instrument/instrument.hpp"
 #include "capture/layer/device/device.hpp"
@@ -44,6 +46,7 @@ class ModuleCounters {
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceSize offset = 0;
   VkDeviceAddress address = 0;
+  const std::byte* mapped = nullptr;  ///< Kind::Host: the counters as the host sees them
 
  private:
   friend class CounterMemory;
@@ -53,9 +56,16 @@ class ModuleCounters {
   std::size_t block_ = 0;
 };
 
+/// The twin's words, with the counters' address and mark.
+[[nodiscard]] std::vector<std::uint32_t> words_with(const instrument::Result& twin, const ModuleCounters& counters);
+
 class CounterMemory {
  public:
-  explicit CounterMemory(Device& device) : device_(device) {}
+  enum class Kind : std::uint8_t {
+    Device,  ///< memory of the device
+    Host,    ///< mapped and coherent memory, of zeros when it is given: read without commands
+  };
+  explicit CounterMemory(Device& device, Kind kind = Kind::Device) : device_(device), kind_(kind) {}
   CounterMemory(const CounterMemory&) = delete;
   CounterMemory& operator=(const CounterMemory&) = delete;
   ~CounterMemory();
@@ -67,12 +77,15 @@ class CounterMemory {
   struct Block {
     std::size_t number = 0;
     DeviceBuffer buffer;
+    std::byte* mapped = nullptr;
     VkDeviceSize used = 0;  ///< from the start; all of it is free again when the last range is
     std::size_t ranges = 0;
   };
+  [[nodiscard]] bool allocate(Block& block, VkDeviceSize bytes);
   void take_back(std::size_t block) noexcept;
 
   Device& device_;
+  Kind kind_;
   std::mutex mutex_;
   std::list<Block> blocks_;
   std::size_t next_block_ = 1;

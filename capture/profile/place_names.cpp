@@ -41,9 +41,9 @@ PlaceNames::PlaceNames(const spirv::Analysed& module) : analysed_(module) {
   }
   for (const spirv::Instruction& i : module.module.annotations) {
     if (i.is(Op::OpDecorate) && i.size() > 3) {
-      if (i[2] == spirv::number(spv::Decoration::DescriptorSet)) {
+      if (i[2] == static_cast<spirv::Word>(spv::Decoration::DescriptorSet)) {
         sets_[i[1]] = i[3];
-      } else if (i[2] == spirv::number(spv::Decoration::Binding)) {
+      } else if (i[2] == static_cast<spirv::Word>(spv::Decoration::Binding)) {
         bindings_[i[1]] = i[3];
       }
     }

@@ -58,8 +58,20 @@ inline constexpr std::size_t kEventKinds = 11;
          kind == EventKind::ClosestHit;
 }
 
-enum class ShaderStage : std::uint8_t { RayGeneration = 0, Intersection, AnyHit, ClosestHit, Miss, Callable };
-inline constexpr std::size_t kShaderStages = 6;
+/// Those of ray tracing first; the others have counts alone, and no events.
+enum class ShaderStage : std::uint8_t {
+  RayGeneration = 0,
+  Intersection,
+  AnyHit,
+  ClosestHit,
+  Miss,
+  Callable,
+  Vertex,
+  Fragment,
+  Compute
+};
+inline constexpr std::size_t kRayTracingStages = 6;
+inline constexpr std::size_t kShaderStages = 9;
 
 [[nodiscard]] const char* to_string(EventKind kind);     ///< "ClosestHit"
 [[nodiscard]] const char* to_string(ShaderStage stage);  ///< "closest-hit"

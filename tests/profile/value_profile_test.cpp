@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "capture/profile/merge.hpp"
 #include "capture/profile/value_sums.hpp"
+#include "capture/spirv/module.hpp"
 #include "capture/trace/validate.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -182,8 +183,8 @@ TEST(ValueProfile, NamesWhatTheModuleDoesNotHave) {
 }
 
 /// A run of one pipeline with one load, whose table may lack values.
-Run run(const std::string& hash, std::uint64_t lanes, const std::vector<Value>& values) {
-  Run result{hash + ".rrt", {}};
+profile::Run run(const std::string& hash, std::uint64_t lanes, const std::vector<Value>& values) {
+  profile::Run result{hash + ".rrt", {}};
   result.profile.hash = hash;
   result.profile.header.configuration = "{}";
   result.profile.header.warp_size = 8;
@@ -193,9 +194,9 @@ Run run(const std::string& hash, std::uint64_t lanes, const std::vector<Value>& 
 }
 
 TEST(MergedValues, AddUpAndBoundWhatATableLacks) {
-  const Run a = run("a", 20, {{1, 10, 2, 10}, {2, 4, 0, 4}});  // 6 lanes found no room
-  const Run b = run("b", 9, {{1, 3, 1, 3}, {3, 6, 6, 6}});     // all did
-  const Run c = run("c", 7, {{2, 2, 0, 2}});                   // 5
+  const profile::Run a = run("a", 20, {{1, 10, 2, 10}, {2, 4, 0, 4}});  // 6 lanes found no room
+  const profile::Run b = run("b", 9, {{1, 3, 1, 3}, {3, 6, 6, 6}});     // all did
+  const profile::Run c = run("c", 7, {{2, 2, 0, 2}});                   // 5
   const Merged all = merge({a, b, c});
   EXPECT_NO_THROW(trace::check(all.trace, "merged"));
   EXPECT_THAT(all.trace.value_counts.lanes, ElementsAre(36));
@@ -204,16 +205,16 @@ TEST(MergedValues, AddUpAndBoundWhatATableLacks) {
   // Runs that were merged before, in any order.
   for (const auto& [first, second, third] : {std::tuple(a, b, c), {b, c, a}, {c, a, b}}) {
     const Merged two = merge({first, second});
-    Run merged{"two.rrt", {two.trace.header, two.trace.shaders, {}, {}, {}, "two"}};
+    profile::Run merged{"two.rrt", {two.trace.header, two.trace.shaders, {}, {}, {}, "two"}};
     merged.profile.value_counts = two.trace.value_counts;
     EXPECT_EQ(values_of(merge({third, merged}).trace.value_counts, 0), values_of(all.trace.value_counts, 0));
   }
 }
 
 TEST(MergedValues, NeedAllRuns) {
-  Run without = run("b", 0, {});
+  profile::Run without = run("b", 0, {});
   without.profile.value_counts = {};
-  const auto add_blocks = [](Run run) {
+  const auto add_blocks = [](profile::Run run) {
     run.profile.block_counts = {{0}, {0}, {0}, {0}, {8}, {1}};
     return run;
   };
@@ -228,12 +229,12 @@ TEST(MergedValues, NeedAllRuns) {
 }
 
 TEST(MergedValues, LeaveOutPlacesOfSomeRuns) {
-  Run more = run("b", 8, {{1, 8, 8, 8}});
+  profile::Run more = run("b", 8, {{1, 8, 8, 8}});
   add_place(more.profile.value_counts, 0, 7, 0, 3, 1, {{5, 3, 1, 3}});
   const Merged merged = merge({run("a", 8, {{1, 8, 8, 8}}), more});
   EXPECT_THAT(merged.remarks, ElementsAre("values of 1 loaded number are left out: not counted in all runs"));
   EXPECT_THAT(merged.trace.value_counts.lanes, ElementsAre(16));
-  Run huge = run("c", ~std::uint64_t{0}, {});
+  profile::Run huge = run("c", ~std::uint64_t{0}, {});
   EXPECT_THAT(test::error_of([&] {
                 static_cast<void>(merge({huge, run("d", 1, {})}));
               }).what(),

@@ -159,6 +159,8 @@ void require_profile(const CaptureArguments& options) {
   };
   require("block_counters", "--block-counters", all.profile_blocks, "blocks");
   require("profile_memory_sample", "--profile-memory-sample", all.profile_memory, "memory");
+  require("profile_stages", "--profile-stages",
+          all.profile_blocks || all.profile_branches || all.profile_loads || all.profile_values, "blocks");
   require("profile_value_slots", "--profile-value-slots", all.profile_values, "values");
   require("profile_proven", "--profile-proven", all.profile_branches || all.profile_loads, "branches,loads");
 }

@@ -21,6 +21,9 @@ using spv::Op;
 
 namespace {
 
+/// Place of `helper` among the arguments of the probes that count.
+constexpr std::size_t kHelperArgument = 2;
+
 /// 64 MiB of u64.
 constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 23;
 
@@ -177,6 +180,33 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
   return index;
 }
 
+/// Whether the running invocation is a helper; 0 for stages without helpers.
+Id Counters::helper(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders) {
+  Rewriter& r = rewriter_;
+  if (r.analysis.shaders[shaders[0]].stage != Stage::Fragment) {
+    return 0;
+  }
+  if (!r.module.has(spv::Capability::DemoteToHelperInvocation)) {
+    return r.builtin(out, spv::BuiltIn::HelperInvocation, shaders);
+  }
+  // The built-in variable does not follow demotions.
+  const Id result = r.linker.fresh();
+  out.emplace_back(Op::OpIsHelperInvocationEXT, std::initializer_list<Word>{r.linker.type_bool(), result});
+  return result;
+}
+
+/// A call of a probe of counters, with its twin for fragments where there are helpers.
+Id Counters::call(std::vector<Instruction>& out, Id type, const std::string& probe, Id helper,
+                  std::vector<Id> arguments, std::size_t helper_at) {
+  if (helper != 0) {
+    arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(helper_at), helper);
+  }
+  return rewriter_.call(out, type,
+                        rewriter_.linker.function(counts_library(rewriter_.options.ballot_extension),
+                                                  helper != 0 ? probe + "_real" : probe),
+                        arguments);
+}
+
 /// `instruction`: the counted branch or load.
 void Counters::count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
                      std::span<const std::uint32_t> shaders, const Instruction& instruction) {
@@ -184,15 +214,16 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
   if (address_ == 0) {
     address_ = r.linker.own_constant(std::uint64_t{0});
   }
+  const Id is_helper = helper(out, shaders);
+  const Id nothing = r.linker.type_void();
   if (site.kind == SiteKind::Value) {
-    const Id word = value_word(r, out, instruction.result(), site.component);
     if (table_mark_ == 0) {
       table_mark_ = r.linker.own_constant(kTableMark);
     }
-    const std::array<Id, 5> arguments = {address_, cell(out, counted, site, shaders), r.linker.constant(site.slots),
-                                         table_mark_, word};
-    (void)r.call(out, r.linker.type_void(),
-                 r.linker.function(counts_library(r.options.ballot_extension), "rr_count_value"), arguments);
+    const Id word = value_word(r, out, instruction.result(), site.component);
+    const Id at = cell(out, counted, site, shaders);
+    (void)call(out, nothing, "rr_count_value", is_helper,
+               {address_, at, r.linker.constant(site.slots), table_mark_, word}, kHelperArgument);
     return;
   }
   std::vector<std::vector<Id>> compared;
@@ -205,8 +236,7 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
   }
   std::vector<Id> same;
   if (!compared.empty()) {
-    const Id leader = r.call(out, r.linker.type_uint(),
-                             r.linker.function(counts_library(r.options.ballot_extension), "rr_leader"), {});
+    const Id leader = call(out, r.linker.type_uint(), "rr_leader", is_helper, {}, 0);
     for (const std::vector<Id>& values : compared) {
       same.push_back(compare(r, out, leader, values));
     }
@@ -215,10 +245,9 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
                       : same.size() == 1            ? "rr_count_same"
                       : (site.cells & kGroups) != 0 ? "rr_count_both"
                                                     : "rr_count_lanes";
-  const Id function = r.linker.function(counts_library(r.options.ballot_extension), probe);
   std::vector<Id> arguments = {address_, cell(out, counted, site, shaders)};
   arguments.insert(arguments.end(), same.begin(), same.end());
-  (void)r.call(out, r.linker.type_void(), function, arguments);
+  (void)call(out, nothing, probe, is_helper, std::move(arguments), kHelperArgument);
 }
 
 void Counters::finish() {
@@ -353,6 +382,12 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
 void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, std::span<const std::uint32_t> origins) {
   Rewriter& r = rewriter_;
   Function& target = r.module.functions[index];
+  const auto is_fragment = [&](std::uint32_t s) { return r.analysis.shaders[s].stage == Stage::Fragment; };
+  if (std::any_of(shaders.begin(), shaders.end(), is_fragment) &&
+      !std::all_of(shaders.begin(), shaders.end(), is_fragment)) {
+    r.note("some functions are not counted: fragments and shaders of other stages share them");
+    return;
+  }
   std::string reason;
   const std::optional<spirv::ControlFlow> flow = spirv::control_flow(target, selectors_, reason);
   if (!flow) {

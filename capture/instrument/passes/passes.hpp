@@ -221,6 +221,9 @@ class Counters {
                                                     std::span<const std::uint32_t> shaders);
   void count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
              std::span<const std::uint32_t> shaders, const Instruction& instruction);
+  [[nodiscard]] Id helper(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders);
+  [[nodiscard]] Id call(std::vector<Instruction>& out, Id type, const std::string& probe, Id helper,
+                        std::vector<Id> arguments, std::size_t helper_at);
   [[nodiscard]] Id cell(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
                         std::span<const std::uint32_t> shaders);
 

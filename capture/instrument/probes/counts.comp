@@ -118,6 +118,41 @@ uint rr_leader() {
   return !kWide || together.x != 0u ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
 }
 
+// For fragments. Helper invocations run with the others, and write nothing: they neither count nor lead.
+void rr_count_lanes_real(const uint64_t counters, const uint cell, const bool helper) {
+  if (!helper) {
+    rr_count_lanes(counters, cell);
+  }
+}
+void rr_count_both_real(const uint64_t counters, const uint cell, const bool helper) {
+  if (!helper) {
+    rr_count_both(counters, cell);
+  }
+}
+void rr_count_same_real(const uint64_t counters, const uint cell, const bool helper, const bool same) {
+  if (!helper) {
+    rr_count_same(counters, cell, same);
+  }
+}
+void rr_count_same_both_real(const uint64_t counters, const uint cell, const bool helper, const bool value,
+                             const bool address) {
+  if (!helper) {
+    rr_count_same_both(counters, cell, value, address);
+  }
+}
+void rr_count_value_real(const uint64_t counters, const uint cell, const bool helper, const uint slots, const uint mark,
+                         const uint value) {
+  if (!helper) {
+    rr_count_value(counters, cell, slots, mark, value);
+  }
+}
+uint rr_leader_real(const bool helper) {
+  uvec4 real = vote(!helper);
+  bool low = !kWide || real.x != 0u;
+  uint leader = low ? uint(findLSB(real.x)) : 32u + uint(findLSB(real.y));
+  return real.x == 0u && real.y == 0u ? 0u : leader;
+}
+
 bool rr_same1(const uint leader, const uint words) {
   return of_lane(words, leader) == words;
 }
@@ -135,6 +170,7 @@ layout(push_constant) uniform Arguments {
   uint64_t counters;
   uint cell;
   uvec4 words;
+  uint helper;
 } a;
 
 void main() {
@@ -145,4 +181,11 @@ void main() {
   rr_count_same(a.counters, a.cell, rr_same2(leader, a.words.xy));
   rr_count_value(a.counters, a.cell, 4u, 1u, a.words.x);
   rr_count_same_both(a.counters, a.cell, rr_same3(leader, a.words.xyz), rr_same4(leader, a.words));
+  bool helper = a.helper != 0u;
+  leader = rr_leader_real(helper);
+  rr_count_lanes_real(a.counters, a.cell, helper);
+  rr_count_both_real(a.counters, a.cell, helper);
+  rr_count_same_real(a.counters, a.cell, helper, rr_same1(leader, a.words.y));
+  rr_count_same_both_real(a.counters, a.cell, helper, helper, helper);
+  rr_count_value_real(a.counters, a.cell, helper, 4u, 1u, a.words.x);
 }

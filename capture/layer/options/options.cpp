@@ -148,6 +148,9 @@ const std::vector<Option>& option_table() {
        "on: branches and loads that are proven to be the same in the whole launch are compared like others"},
       {"profile_memory_sample", "RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", Number, "1",
        "record the accesses of threads whose id is a multiple of this alone"},
+      {"profile_stages", "RAYREPLAY_CAPTURE_PROFILE_STAGES", OptionType::Text, "rays",
+       "shaders that blocks, branches, loads and values are counted in: rays, and with commas between them compute and "
+       "graphics (vertex and fragment shaders); or all"},
       {"profile_value_slots", "RAYREPLAY_CAPTURE_PROFILE_VALUE_SLOTS", Number, "32",
        "different values that are counted for each load, 1 to 1024; further ones are counted as the rest"},
       {"insert_ser", "RAYREPLAY_CAPTURE_INSERT_SER", OptionType::Text, "off",
@@ -239,6 +242,33 @@ bool read_profile(Options& options, std::string_view value) {
   options.profile_values = values;
   options.profile_memory = memory;
   return true;
+}
+
+/// False, and nothing changed: a name is not known.
+bool read_stages(Options& options, std::string_view value) {
+  const bool all = value == "all";
+  bool compute = all, graphics = all;
+  for (bool more = !all; more;) {
+    const auto comma = value.find(',');
+    const auto name = trimmed(value.substr(0, comma));
+    if (name == "compute") {
+      compute = true;
+    } else if (name == "graphics") {
+      graphics = true;
+    } else if (name != "rays") {
+      return false;
+    }
+    more = comma != std::string_view::npos;
+    value.remove_prefix(more ? comma + 1 : 0);
+  }
+  options.profile_compute = compute;
+  options.profile_graphics = graphics;
+  return true;
+}
+
+std::string stages_text(const Options& options) {
+  return std::string("rays") + (options.profile_compute ? ",compute" : "") +
+         (options.profile_graphics ? ",graphics" : "");
 }
 
 std::string profile_text(const Options& options) {
@@ -357,6 +387,9 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
     const auto every = parse_integer<std::uint32_t>(trimmed(value));
     return every && *every > 0 && store(options.profile_memory_sample, every);
   }
+  if (name == "profile_stages") {
+    return read_stages(options, value);
+  }
   if (name == "profile_value_slots") {
     const auto slots = parse_integer<std::uint32_t>(trimmed(value));
     return slots && *slots > 0 && *slots <= instrument::kMostValueSlots && store(options.profile_value_slots, slots);
@@ -436,6 +469,7 @@ std::string to_text(const Options& options) {
   line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
   line("profile_proven", options.profile_proven ? "on" : "off");
   line("profile_memory_sample", std::to_string(options.profile_memory_sample));
+  line("profile_stages", stages_text(options));
   line("profile_value_slots", std::to_string(options.profile_value_slots));
   line("insert_ser", options.ser_text);
   line("pipeline_facts", options.pipeline_facts ? "on" : "off");

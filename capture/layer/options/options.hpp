@@ -61,6 +61,7 @@ struct Options {
   bool record = true;
   bool profile_blocks = false, profile_branches = false, profile_loads = false, profile_paths = false;
   bool profile_memory = false, profile_values = false;
+  bool profile_compute = false, profile_graphics = false;  ///< also in these shaders: blocks, branches, loads, values
   std::uint32_t profile_memory_sample = 1;
   std::uint32_t profile_value_slots = 32;  ///< 1 to instrument::kMostValueSlots
   BlockCounters block_counters = BlockCounters::All;
