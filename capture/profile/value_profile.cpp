@@ -18,10 +18,10 @@ namespace {
 
 using spv::Op;
 
-constexpr const char* kRemedy = "capture the application again; if your own program wrote this, mend it there";
+constexpr const char* kValueRemedy = "capture the application again; if your own program wrote this, mend it there";
 
-struct Code {
-  explicit Code(spirv::Module parsed) : module(std::move(parsed)), analysed(module), names(analysed) {}
+struct LoadCode {
+  explicit LoadCode(spirv::Module parsed) : module(std::move(parsed)), analysed(module), names(analysed) {}
 
   spirv::Module module;
   spirv::Analysed analysed;
@@ -51,9 +51,9 @@ std::optional<Numbers> numbers_of(const spirv::ModuleIndex& index, spirv::Id typ
   return std::nullopt;
 }
 
-class Profiler {
+class ValueProfiler {
  public:
-  Profiler(const trace::Profile& profile, const std::string& file) : profile_(profile), file_(file) {}
+  ValueProfiler(const trace::Profile& profile, const std::string& file) : profile_(profile), file_(file) {}
 
   std::vector<ValuePlace> places() {
     const trace::ValueCounts& counts = profile_.value_counts;
@@ -79,10 +79,10 @@ class Profiler {
     const auto fail = [&](const char* column, const std::string& what, const std::string& found,
                           const std::string& expected) {
       throw Error(ErrorKind::Input,
-                  {what, fmt::format("{}:/profile/values/{}[{}]", file_, column, row), found, expected, kRemedy});
+                  {what, fmt::format("{}:/profile/values/{}[{}]", file_, column, row), found, expected, kValueRemedy});
     };
     std::string reason;
-    const Code* code = code_of(counts.shader[row], reason);
+    const LoadCode* code = code_of(counts.shader[row], reason);
     if (code == nullptr) {
       fail("shader", "the shader of a load is no SPIR-V module", reason, "its module in /shaders");
     }
@@ -133,11 +133,11 @@ class Profiler {
     return result;
   }
 
-  const Code* code_of(std::uint16_t shader, std::string& reason) {
+  const LoadCode* code_of(std::uint16_t shader, std::string& reason) {
     const auto [known, fresh] = codes_.try_emplace(shader);
     if (fresh) {
       if (auto module = spirv::parse(profile_.shaders[shader].spirv, reason)) {
-        known->second = std::make_unique<Code>(std::move(*module));
+        known->second = std::make_unique<LoadCode>(std::move(*module));
       }
     }
     return known->second.get();
@@ -145,13 +145,13 @@ class Profiler {
 
   const trace::Profile& profile_;
   const std::string& file_;
-  std::map<std::uint16_t, std::unique_ptr<Code>> codes_;
+  std::map<std::uint16_t, std::unique_ptr<LoadCode>> codes_;
 };
 
 }  // namespace
 
 std::vector<ValuePlace> value_profile(const trace::Profile& profile, const std::string& file) {
-  return Profiler(profile, file).places();
+  return ValueProfiler(profile, file).places();
 }
 
 std::vector<LoadedValue> uniform_values(const ValuePlace& place) {

@@ -15,7 +15,7 @@ using profile::ValuePlace;
 constexpr const char* kOthers = "(others)";
 constexpr const char* kOthersOrSeveral = "(others, or several)";
 
-Cell share(std::uint64_t part, std::uint64_t whole) {
+Cell part_of_all(std::uint64_t part, std::uint64_t whole) {
   return whole != 0 ? Cell{static_cast<double>(part) / static_cast<double>(whole)} : Cell{};
 }
 
@@ -72,8 +72,8 @@ output::Table value_table(const trace::Profile& trace, std::span<const ValuePlac
     const auto add = [&](const Cell& rank, const Cell& value, const Cell& bits, std::uint64_t of_lanes,
                          const Cell& most, std::uint64_t of_groups) {
       std::vector<Cell> cells = place_cells(trace, place);
-      cells.insert(cells.end(), {rank, value, bits, of_lanes, share(of_lanes, place.lanes), most, of_groups,
-                                 share(of_groups, place.groups), place.lanes, place.groups, place.untabled});
+      cells.insert(cells.end(), {rank, value, bits, of_lanes, part_of_all(of_lanes, place.lanes), most, of_groups,
+                                 part_of_all(of_groups, place.groups), place.lanes, place.groups, place.untabled});
       table.rows.push_back(std::move(cells));
     };
     std::uint64_t rank = 0;

@@ -144,7 +144,7 @@ bool CountedPipelines::can_count(VkShaderStageFlagBits stage) const {
     note(std::string("the device lets no ") + name + " shader write memory: they are not counted");
     return false;
   }
-  if ((device_.subgroup_stages & stage) == 0 && !device_.is_lavapipe) {
+  if ((device_.subgroup_stages & static_cast<VkShaderStageFlags>(stage)) == 0 && !device_.is_lavapipe) {
     note(std::string("the device has no subgroup operations in ") + name + " shaders: they are not counted");
     return false;
   }

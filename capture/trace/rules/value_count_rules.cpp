@@ -9,25 +9,25 @@
 namespace rayreplay::trace {
 namespace {
 
-constexpr const char* kPlaces = "/profile/values";
-constexpr const char* kTables = "/profile/value_tables";
+constexpr const char* kValuePlaces = "/profile/values";
+constexpr const char* kValueTables = "/profile/value_tables";
 constexpr unsigned kMostComponents = 4;
 
 /// Whether all columns of both tables have the rows of their tables.
 bool check_lengths(const ValueCounts& counts, FaultList& faults) {
   const std::size_t places = counts.size(), values = counts.value.size();
   const std::array<std::tuple<const char*, const char*, std::size_t, std::size_t>, 11> columns = {
-      {{kPlaces, "pipeline", counts.pipeline.size(), places},
-       {kPlaces, "shader", counts.shader.size(), places},
-       {kPlaces, "function", counts.function.size(), places},
-       {kPlaces, "block", counts.block.size(), places},
-       {kPlaces, "instruction", counts.instruction.size(), places},
-       {kPlaces, "component", counts.component.size(), places},
-       {kPlaces, "groups", counts.groups.size(), places},
-       {kTables, "place", counts.place.size(), values},
-       {kTables, "lanes", counts.value_lanes.size(), values},
-       {kTables, "uniform_groups", counts.uniform_groups.size(), values},
-       {kTables, "most_lanes", counts.most_lanes.size(), values}}};
+      {{kValuePlaces, "pipeline", counts.pipeline.size(), places},
+       {kValuePlaces, "shader", counts.shader.size(), places},
+       {kValuePlaces, "function", counts.function.size(), places},
+       {kValuePlaces, "block", counts.block.size(), places},
+       {kValuePlaces, "instruction", counts.instruction.size(), places},
+       {kValuePlaces, "component", counts.component.size(), places},
+       {kValuePlaces, "groups", counts.groups.size(), places},
+       {kValueTables, "place", counts.place.size(), values},
+       {kValueTables, "lanes", counts.value_lanes.size(), values},
+       {kValueTables, "uniform_groups", counts.uniform_groups.size(), values},
+       {kValueTables, "most_lanes", counts.most_lanes.size(), values}}};
   for (const auto& [table, name, found, expected] : columns) {
     if (found != expected) {
       faults.add(fmt::format("{}/{}", table, name), "the column has another number of rows than its table",
@@ -43,7 +43,7 @@ void check_places(const ValueCounts& counts, std::size_t shaders, std::uint32_t 
     return std::tuple(counts.pipeline[row], counts.shader[row], counts.function[row], counts.instruction[row],
                       counts.component[row]);
   };
-  const std::string path = kPlaces;
+  const std::string path = kValuePlaces;
   for (std::size_t row = 0; row < counts.size() && !faults.full(); ++row) {
     if (counts.shader[row] >= shaders) {
       faults.add_row(path + "/shader", row, "the place's shader id is out of range", std::to_string(counts.shader[row]),
@@ -65,7 +65,7 @@ void check_places(const ValueCounts& counts, std::size_t shaders, std::uint32_t 
 }
 
 void check_tables(const ValueCounts& counts, FaultList& faults) {
-  const std::string path = kTables;
+  const std::string path = kValueTables;
   std::uint64_t lanes = 0, groups = 0;  // of the table so far
   for (std::size_t row = 0; row < counts.value.size() && !faults.full(); ++row) {
     const std::uint32_t place = counts.place[row];
