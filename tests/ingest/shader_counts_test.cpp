@@ -278,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"KeyTwice",
                [](SpoolContents& s) {
                  s.counts.push_back(s.counts[0]);
-                 s.counts.back().cells[18] = 0;
+                 s.counts.back().cells[18] = s.counts.back().cells[19] = 0;
                },
                "instruction 8 has a value of 8589934602"},
         Damage{"MoreOfAValueThanExecuted", [](SpoolContents& s) { s.counts[0].cells[24] = 2; },

@@ -43,7 +43,7 @@ Trace sound_trace_with_everything() {
   trace.branch_counts = {{0, 0}, {1, 1}, {0, 0}, {0, 1}, {6, 12}, {7, 0}, {2, 0}, {1, 0}, {}};
   trace.load_counts = {{0, 2}, {1, 1}, {0, 0}, {0, 1}, {6, 4}, {7, 9}, {2, 3}, {kNotCompared, 3}, {2, 0}};
   trace.value_counts = {{0, 0}, {1, 1},    {0, 0},    {1, 1},    {4, 4},    {0, 2},   {7, 5},
-                        {2, 1}, {0, 0, 1}, {3, 9, 1}, {2, 4, 5}, {1, 0, 1}, {2, 5, 5}};
+                        {2, 2}, {0, 0, 1}, {3, 9, 1}, {2, 4, 5}, {1, 0, 1}, {2, 5, 5}};
   launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, kNone, 0, 0, 1};
   trace.paths = {{kRayGen, kHit, kHit}, {2, 0, 1}, {1, 1, 0, 1, 2}, {kRayGen, kHit, kHit}, {0, 0, 0}, {0, 0, 1}};
   launch.data.events.path.assign(14, 0);
@@ -408,8 +408,8 @@ const Broken kBroken[] = {
      "so many of the place's lanes cannot have had the value (found 6; expected 1 to 5)"},
     {"ValueNever", [](Trace& t) { t.value_counts.value_lanes[0] = 0; }, "/profile/value_tables/lanes[0]",
      "so many of the place's lanes cannot have had the value (found 0; expected 1 to 7)"},
-    {"ValueUniform", [](Trace& t) { t.value_counts.uniform_groups[2] = 2; }, "/profile/value_tables/uniform_groups[2]",
-     "so many of the place's groups cannot have had the value alone (found 2; expected 1 or fewer)"},
+    {"ValueUniform", [](Trace& t) { t.value_counts.uniform_groups[2] = 3; }, "/profile/value_tables/uniform_groups[2]",
+     "so many of the place's groups cannot have had the value alone (found 3; expected 2 or fewer)"},
     {"ValueBound", [](Trace& t) { t.value_counts.most_lanes[1] = 3; }, "/profile/value_tables/most_lanes[1]",
      "it bounds the value's lanes, which are some of the place's (found 3; expected 4 to 7)"},
     {"ReportPrimitive", [](Trace& t) { events(t).primitive[2] = 1; }, "/launch/0/events/primitive[2]",

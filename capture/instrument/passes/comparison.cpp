@@ -406,16 +406,20 @@ std::uint32_t value_components(const Rewriter& rewriter, Id type, std::string& w
   return vector ? (*of)[3] : 1;
 }
 
-Id value_word(Rewriter& rewriter, std::vector<Instruction>& out, Id value, std::uint32_t component) {
-  Id type = rewriter.analysis.type_of(value);
-  if (const Instruction* of = rewriter.global(type); of->is(Op::OpTypeVector)) {
-    type = (*of)[2];
-    const Id part = rewriter.linker.fresh();
-    out.emplace_back(Op::OpCompositeExtract, std::initializer_list<Word>{type, part, value, component});
-    value = part;
+Id value_words(Rewriter& rewriter, std::vector<Instruction>& out, Id value, std::uint32_t components) {
+  const Id given = rewriter.analysis.type_of(value);
+  const Id wanted = components == 1 ? rewriter.linker.type_uint() : rewriter.linker.type_uvec(components);
+  const Id words = given == wanted ? value : rewriter.bitcast(out, wanted, value);
+  if (components == kChunk) {
+    return words;
   }
-  const Id word = rewriter.linker.type_uint();
-  return type == word ? value : rewriter.bitcast(out, word, value);
+  const Id all = rewriter.linker.fresh();
+  Instruction composite(Op::OpCompositeConstruct, {rewriter.linker.type_uvec(kChunk), all, words});
+  for (std::uint32_t c = components; c < kChunk; ++c) {
+    composite.add(rewriter.linker.constant(0));
+  }
+  out.push_back(std::move(composite));
+  return all;
 }
 
 Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values) {

@@ -48,8 +48,8 @@ class PointerDefinitions {
 /// type, with the reason in `why`.
 [[nodiscard]] std::uint32_t value_components(const Rewriter& rewriter, Id type, std::string& why);
 
-/// Id of a component of a value of such a type, as a word.
-[[nodiscard]] Id value_word(Rewriter& rewriter, std::vector<Instruction>& out, Id value, std::uint32_t component);
+/// Id of the components of a value of such a type, as a vector of four words; those beyond the last are 0.
+[[nodiscard]] Id value_words(Rewriter& rewriter, std::vector<Instruction>& out, Id value, std::uint32_t components);
 
 /// Id of a truth value, in each lane: whether it has the leader's values. `values`: one or more, of comparable types.
 [[nodiscard]] Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values);

@@ -71,7 +71,7 @@ struct Counters::Edits {
       if (sites[s].kind != SiteKind::Block) {
         if (sites[s].cells != 0 && sites[s].kind == SiteKind::Branch) {
           blocks[place.to].branch = s;
-        } else if (sites[s].cells != 0) {
+        } else if (sites[s].cells != 0 && sites[s].component == 0) {  // a call counts all components
           blocks[place.to].loads = true;
           loads.emplace(instructions[s], s);
         }
@@ -220,10 +220,13 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
     if (table_mark_ == 0) {
       table_mark_ = r.linker.own_constant(kTableMark);
     }
-    const Id word = value_word(r, out, instruction.result(), site.component);
+    std::string why;
+    const std::uint32_t components = value_components(r, instruction.result_type(), why);
+    const Id words = value_words(r, out, instruction.result(), components);
     const Id at = cell(out, counted, site, shaders);
-    (void)call(out, nothing, "rr_count_value", is_helper,
-               {address_, at, r.linker.constant(site.slots), table_mark_, word}, kHelperArgument);
+    (void)call(out, nothing, "rr_count_values", is_helper,
+               {address_, at, r.linker.constant(site.slots), table_mark_, r.linker.constant(components), words},
+               kHelperArgument);
     return;
   }
   std::vector<std::vector<Id>> compared;

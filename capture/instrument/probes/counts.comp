@@ -72,43 +72,49 @@ void rr_count_same_both(const uint64_t counters, const uint cell, const bool val
   }
 }
 
-// Counts a value in a table: behind the cells of lanes and groups, slots of a key, lanes, and groups whose lanes all
-// had the value. A key is the table's mark above the value; a slot with any other mark is free, so that nobody needs to
-// empty the table. A slot that has a key keeps it, and a value looks at all slots in one order. So a value either has a
-// slot from its first execution on, or finds none at any time: the counts of a table are whole. The lanes that have the
-// leader's value add once, the others each for itself: no lane waits for another.
-void rr_count_value(const uint64_t counters, const uint cell, const uint slots, const uint mark, const uint value) {
+// Counts the components of a value, each in its table; the tables lie one behind the other. A table has, behind the
+// cells of lanes and groups, slots of a key, lanes, and groups whose lanes all had the value. A key is the tables' mark
+// above the value; a slot with any other mark is free, so that nobody needs to empty the tables. A slot that has a key
+// keeps it, and a value looks at all slots in one order. So a value either has a slot from its first execution on, or
+// finds none at any time: the counts of a table are whole. The lanes that have the leader's value add once, the others
+// each for itself: no lane waits for another.
+void rr_count_values(const uint64_t counters, const uint cell, const uint slots, const uint mark, const uint components,
+                     const uvec4 words) {
   uvec4 together = vote(true);
   bool low = !kWide || together.x != 0u;
   uint leader = low ? uint(findLSB(together.x)) : 32u + uint(findLSB(together.y));
-  bool same = of_lane(value, leader) == value;
-  uvec4 equal = vote(same);
   bool first = is_first(together);
-  uint64_t site = counters + uint64_t(cell) * 8ul;
-  if (first) {
-    Cells cells = Cells(site);
-    atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
-    atomicAdd(cells.number[1], 1ul);
-  }
-  if (first || !same) {
-    uint64_t key = (uint64_t(mark) << 32) | uint64_t(value);
-    uint slot = ((value ^ (value >> 16)) * 0x9E3779B1u >> 8) % slots;
-    for (uint i = 0u; i < slots; ++i) {
-      Cells at = Cells(site + 16ul + uint64_t(slot) * 24ul);
-      uint64_t held = atomicCompSwap(at.number[0], key, key);  // a read
-      if (uint(held >> 32) != mark) {
-        uint64_t found = atomicCompSwap(at.number[0], held, key);
-        held = found == held ? key : found;
-      }
-      if (held == key) {
-        atomicAdd(at.number[1], first ? uint64_t(lanes_of(equal)) : 1ul);
-        if (first && has_all(equal, together)) {
-          atomicAdd(at.number[2], 1ul);
-        }
-        break;
-      }
-      slot = slot + 1u == slots ? 0u : slot + 1u;
+  uint64_t table = counters + uint64_t(cell) * 8ul;
+  for (uint c = 0u; c < components; ++c) {
+    uint value = words[c];
+    bool same = of_lane(value, leader) == value;
+    uvec4 equal = vote(same);
+    if (first) {
+      Cells cells = Cells(table);
+      atomicAdd(cells.number[0], uint64_t(lanes_of(together)));
+      atomicAdd(cells.number[1], 1ul);
     }
+    if (first || !same) {
+      uint64_t key = (uint64_t(mark) << 32) | uint64_t(value);
+      uint slot = ((value ^ (value >> 16)) * 0x9E3779B1u >> 8) % slots;
+      for (uint i = 0u; i < slots; ++i) {
+        Cells at = Cells(table + 16ul + uint64_t(slot) * 24ul);
+        uint64_t held = atomicCompSwap(at.number[0], key, key);  // a read
+        if (uint(held >> 32) != mark) {
+          uint64_t found = atomicCompSwap(at.number[0], held, key);
+          held = found == held ? key : found;
+        }
+        if (held == key) {
+          atomicAdd(at.number[1], first ? uint64_t(lanes_of(equal)) : 1ul);
+          if (first && has_all(equal, together)) {
+            atomicAdd(at.number[2], 1ul);
+          }
+          break;
+        }
+        slot = slot + 1u == slots ? 0u : slot + 1u;
+      }
+    }
+    table += 16ul + uint64_t(slots) * 24ul;
   }
 }
 
@@ -140,10 +146,10 @@ void rr_count_same_both_real(const uint64_t counters, const uint cell, const boo
     rr_count_same_both(counters, cell, value, address);
   }
 }
-void rr_count_value_real(const uint64_t counters, const uint cell, const bool helper, const uint slots, const uint mark,
-                         const uint value) {
+void rr_count_values_real(const uint64_t counters, const uint cell, const bool helper, const uint slots,
+                          const uint mark, const uint components, const uvec4 words) {
   if (!helper) {
-    rr_count_value(counters, cell, slots, mark, value);
+    rr_count_values(counters, cell, slots, mark, components, words);
   }
 }
 uint rr_leader_real(const bool helper) {
@@ -179,7 +185,7 @@ void main() {
   rr_count_both(a.counters, a.cell);
   rr_count_same(a.counters, a.cell, rr_same1(leader, a.words.x));
   rr_count_same(a.counters, a.cell, rr_same2(leader, a.words.xy));
-  rr_count_value(a.counters, a.cell, 4u, 1u, a.words.x);
+  rr_count_values(a.counters, a.cell, 4u, 1u, 2u, a.words);
   rr_count_same_both(a.counters, a.cell, rr_same3(leader, a.words.xyz), rr_same4(leader, a.words));
   bool helper = a.helper != 0u;
   leader = rr_leader_real(helper);
@@ -187,5 +193,5 @@ void main() {
   rr_count_both_real(a.counters, a.cell, helper);
   rr_count_same_real(a.counters, a.cell, helper, rr_same1(leader, a.words.y));
   rr_count_same_both_real(a.counters, a.cell, helper, helper, helper);
-  rr_count_value_real(a.counters, a.cell, helper, 4u, 1u, a.words.x);
+  rr_count_values_real(a.counters, a.cell, helper, 4u, 1u, 2u, a.words);
 }
