@@ -96,22 +96,27 @@ void rr_count_values(const uint64_t counters, const uint cell, const uint slots,
     }
     if (first || !same) {
       uint64_t key = (uint64_t(mark) << 32) | uint64_t(value);
+      uint64_t expected = key;
       uint slot = ((value ^ (value >> 16)) * 0x9E3779B1u >> 8) % slots;
-      for (uint i = 0u; i < slots; ++i) {
-        Cells at = Cells(table + 16ul + uint64_t(slot) * 24ul);
-        uint64_t held = atomicCompSwap(at.number[0], key, key);  // a read
-        if (uint(held >> 32) != mark) {
-          uint64_t found = atomicCompSwap(at.number[0], held, key);
-          held = found == held ? key : found;
-        }
-        if (held == key) {
-          atomicAdd(at.number[1], first ? uint64_t(lanes_of(equal)) : 1ul);
-          if (first && has_all(equal, together)) {
-            atomicAdd(at.number[2], 1ul);
-          }
+      bool found = false;
+      for (uint i = 0u; i < slots;) {
+        uint64_t held = atomicCompSwap(Cells(table + 16ul + uint64_t(slot) * 24ul).number[0], expected, key);
+        found = held == key || held == expected;
+        if (found) {
           break;
         }
-        slot = slot + 1u == slots ? 0u : slot + 1u;
+        // A free slot is tried once more, to take it; it changes once, when it is taken.
+        bool taken = uint(held >> 32) == mark;
+        expected = taken ? key : held;
+        slot = !taken ? slot : slot + 1u == slots ? 0u : slot + 1u;
+        i += taken ? 1u : 0u;
+      }
+      if (found) {
+        Cells at = Cells(table + 16ul + uint64_t(slot) * 24ul);
+        atomicAdd(at.number[1], first ? uint64_t(lanes_of(equal)) : 1ul);
+        if (first && has_all(equal, together)) {
+          atomicAdd(at.number[2], 1ul);
+        }
       }
     }
     table += 16ul + uint64_t(slots) * 24ul;
