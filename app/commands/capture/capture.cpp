@@ -440,7 +440,7 @@ int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool,
   how.progress = progress.get();
   const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
   log_traces(result);
-  if (has_launches(result)) {
+  if (has_traces(result)) {
     print_launches(result, format);
   }
   return static_cast<int>(ErrorKind::Output);
@@ -462,7 +462,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     throw;
   }
   const bool failed = !facts.end->succeeded();
-  if (failed && has_launches(result)) {
+  if (failed && has_traces(result)) {
     console::tell("{}; the trace has its recording up to then", end_text(*facts.end));
   } else if (failed && !result.traces.empty()) {
     console::tell("{}", end_text(*facts.end));
@@ -472,7 +472,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     settle_spool(spool, files, options);
     return nothing_traced(result, facts);
   }
-  if (!has_launches(result)) {
+  if (!has_traces(result)) {
     console::tell("the recording is kept in {}", quoted(spool.string()));
     throw no_launch(options.output.path);
   }
