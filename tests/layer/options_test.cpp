@@ -90,6 +90,14 @@ TEST(Options, ProfilesAndTheirCounters) {
   EXPECT_THAT(to_text(memory), HasSubstr("profile=paths,memory\n"));
   EXPECT_THAT(to_text(memory), HasSubstr("profile_memory_sample=7\n"));
   EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", "0"}}).problems, SizeIs(1));
+  EXPECT_FALSE(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}}).profile_compute);
+  const auto stages = from({{"RAYREPLAY_CAPTURE_PROFILE_STAGES", "rays, graphics"}});
+  EXPECT_TRUE(stages.profile_graphics && !stages.profile_compute);
+  EXPECT_THAT(to_text(stages), HasSubstr("profile_stages=rays,graphics\n"));
+  EXPECT_TRUE(from({{"RAYREPLAY_CAPTURE_PROFILE_STAGES", "all"}}).profile_compute);
+  for (const char* odd : {"", "graphic", "compute,", "all,compute"}) {
+    EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_STAGES", odd}}).problems, SizeIs(1)) << odd;
+  }
   const auto values =
       from({{"RAYREPLAY_CAPTURE_PROFILE", "values,blocks"}, {"RAYREPLAY_CAPTURE_PROFILE_VALUE_SLOTS", "7"}});
   EXPECT_TRUE(values.profile_values && values.profile_blocks && !values.profile_loads);
