@@ -160,7 +160,6 @@ std::vector<NamedOptions> option_sets() {
   });
   add("values", [](instrument::Options& o) { o.value_slots = 32; });
   add("values_by_extension_in_copies", [](instrument::Options& o) {
-    o.record = false;
     o.sm = o.wide_subgroups = o.ballot_extension = true;
     o.counter_copies = 8;
     o.value_slots = 7;
