@@ -169,7 +169,10 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
                     r.linker.constant(of_first - counted.shaders.front() * counted.cells));
   }
   const std::uint32_t copies = r.result.counters.copies;
-  if (copies > 1 && site.kind != SiteKind::Value) {  // a value has one place, so its table has one copy
+  // A value has one place, so its table has one copy. Fragments have one, too: their inputs of integers must be flat,
+  // which those of other shaders of the module must not.
+  const bool fragment = r.analysis.shaders[shaders[0]].stage == Stage::Fragment;
+  if (copies > 1 && site.kind != SiteKind::Value && !fragment) {
     if (copy_size_ == 0) {
       copy_size_ = r.linker.own_constant(std::uint32_t{0});
     }
