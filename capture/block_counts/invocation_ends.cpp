@@ -12,7 +12,9 @@ namespace {
 
 /// In the middle of a block.
 bool may_end_at(const Instruction& i) {
-  return i.is(Op::OpReportIntersectionKHR) || i.is(Op::OpIgnoreIntersectionNV) || i.is(Op::OpTerminateRayNV);
+  // A demoted invocation goes on as a helper, which counts nothing.
+  return i.is(Op::OpDemoteToHelperInvocation) || i.is(Op::OpReportIntersectionKHR) ||
+         i.is(Op::OpIgnoreIntersectionNV) || i.is(Op::OpTerminateRayNV);
 }
 
 }  // namespace

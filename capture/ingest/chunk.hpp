@@ -58,7 +58,7 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
     case RR_PATH:
     case RR_ACCESS_OFFSET:
     case RR_ACCESS_ADDRESS:
-      return (1U << trace::kShaderStages) - 1;
+      return (1U << trace::kRayTracingStages) - 1;
     default:
       return 0;
   }

@@ -42,6 +42,12 @@ bool has_events(const SpooledLaunch& launch) {
   return std::any_of(launch.events.begin(), launch.events.end(), [](const auto& part) { return !part.words.empty(); });
 }
 
+bool counts_work(const SpoolContents& contents, std::uint32_t device) {
+  return std::ranges::any_of(contents.counts, [&](const spool::Counts& counts) {
+    return counts.device == device && counts.launch == spool::kNone;
+  });
+}
+
 DeviceIngest::DeviceIngest(const SpoolContents& contents, const spool::SpoolReader& reader, const spool::Device& device,
                            const IngestOptions& options)
     : contents_(contents), reader_(reader), device_(device), options_(options), scene_(contents) {
@@ -338,7 +344,8 @@ std::string DeviceIngest::with_missing_threads(const std::string& configuration)
 bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summary) {
   header_.not_captured = not_captured();
   header_.configuration = with_missing_threads(header_.configuration);
-  if (std::ranges::none_of(plans_, [](const Plan& plan) { return plan.left_out.empty(); })) {
+  if (!counts_work(contents_, device_.device) &&
+      std::ranges::none_of(plans_, [](const Plan& plan) { return plan.left_out.empty(); })) {
     summary.path.clear();
     return true;
   }
@@ -357,6 +364,9 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
   }
   if (counts_.loads.size() != 0) {
     writer.add_load_counts(counts_.loads);
+  }
+  if (counts_.values.size() != 0) {
+    writer.add_value_counts(counts_.values);
   }
   if (path_table_.size() != 0) {
     writer.add_paths(path_table_);

@@ -129,6 +129,11 @@ IngestResult ingest(const std::vector<fs::path>& spools, const fs::path& output,
         device.device = launch.launch.device;
       }
     }
+    for (const auto& [number, device] : spool.contents.devices) {
+      if (counts_work(spool.contents, number)) {
+        devices[number] = device;
+      }
+    }
     for (const auto& [number, device] : devices) {
       DeviceIngest ingest(spool.contents, *spool.reader, device, options);
       result.traces.push_back(ingest.run(numbered(output, written + 1)));

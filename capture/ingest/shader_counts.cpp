@@ -24,6 +24,15 @@ constexpr std::uint64_t kMostLanes = 64;
 /// Bits of a site's cells.
 constexpr unsigned kLanes = 1, kGroups = 2, kUniform = 4, kUniformAddress = 8;
 
+/// Of a table of values (spool/format.hpp).
+constexpr std::uint64_t kSlotCells = 3;
+constexpr std::uint64_t kHeldValue = std::uint64_t{1} << 32;
+constexpr unsigned kMostComponents = 4;
+
+std::uint64_t size_of(const spool::CounterSite& site) {
+  return static_cast<unsigned>(std::popcount(site.cells)) + site.slots * kSlotCells;
+}
+
 struct Sums {
   std::vector<std::uint64_t> cells;
   bool overflow = false;
@@ -55,10 +64,53 @@ struct InstructionRow {
   }
 };
 
+/// A component of a loaded value.
+struct PlaceRow {
+  struct Seen {
+    std::uint64_t lanes = 0, uniform_groups = 0;
+  };
+  std::uint32_t pipeline = 0;
+  std::uint16_t shader = 0;
+  std::uint32_t function = 0, block = 0, instruction = 0;
+  std::uint8_t component = 0;
+  std::uint64_t lanes = 0, groups = 0;
+  std::map<std::uint32_t, Seen> values;
+
+  bool operator<(const PlaceRow& other) const {
+    return std::tie(pipeline, shader, function, instruction, component) <
+           std::tie(other.pipeline, other.shader, other.function, other.instruction, other.component);
+  }
+};
+
 struct Rows {
   std::vector<BlockRow> blocks;
   std::vector<InstructionRow> branches, loads;
+  std::vector<PlaceRow> places;
 };
+
+trace::ValueCounts columns_of(std::vector<PlaceRow>& rows) {
+  std::sort(rows.begin(), rows.end());
+  trace::ValueCounts result;
+  for (const PlaceRow& row : rows) {
+    const auto place = static_cast<std::uint32_t>(result.size());
+    result.pipeline.push_back(row.pipeline);
+    result.shader.push_back(row.shader);
+    result.function.push_back(row.function);
+    result.block.push_back(row.block);
+    result.instruction.push_back(row.instruction);
+    result.component.push_back(row.component);
+    result.lanes.push_back(row.lanes);
+    result.groups.push_back(row.groups);
+    for (const auto& [value, seen] : row.values) {
+      result.place.push_back(place);
+      result.value.push_back(value);
+      result.value_lanes.push_back(seen.lanes);
+      result.uniform_groups.push_back(seen.uniform_groups);
+      result.most_lanes.push_back(seen.lanes);
+    }
+  }
+  return result;
+}
 
 trace::InstructionCounts columns_of(std::vector<InstructionRow>& rows, bool addresses) {
   std::sort(rows.begin(), rows.end());
@@ -82,7 +134,7 @@ trace::InstructionCounts columns_of(std::vector<InstructionRow>& rows, bool addr
 class Reader {
  public:
   Reader(const SpoolContents& contents, const spool::Device& device, std::vector<std::string>& remarks)
-      : contents_(contents), remarks_(remarks), most_lanes_(device.subgroup_size) {
+      : contents_(contents), device_(device.device), remarks_(remarks), most_lanes_(device.subgroup_size) {
     if (most_lanes_ == 0 || most_lanes_ > kMostLanes) {
       most_lanes_ = kMostLanes;
     }
@@ -94,6 +146,7 @@ class Reader {
   }
 
   [[nodiscard]] ShaderCounts finish() {
+    note_uncounted();
     for (const auto& [key, sums] : sums_) {
       resolve(key.first, key.second, sums);
     }
@@ -111,6 +164,7 @@ class Reader {
     }
     result.branches = columns_of(rows_.branches, false);
     result.loads = columns_of(rows_.loads, true);
+    result.values = columns_of(rows_.places);
     return result;
   }
 
@@ -119,8 +173,8 @@ class Reader {
     const auto layout = contents_.counters.find(counts.module);
     const std::size_t wanted = layout == contents_.counters.end() ? 0 : layout->second.cells;
     if (wanted == 0 || counts.cells.size() != wanted) {
-      remarks_.push_back(fmt::format("launch {}: the module of shader {} is not counted: {}", counts.launch,
-                                     counts.module,
+      const std::string launch = counts.launch == spool::kNone ? "" : fmt::format("launch {}: ", counts.launch);
+      remarks_.push_back(fmt::format("{}the module of shader {} is not counted: {}", launch, counts.module,
                                      wanted == 0 ? "the places of its counters are not in the spool"
                                                  : fmt::format("{} counts, {} expected", counts.cells.size(), wanted)));
       return;
@@ -130,6 +184,22 @@ class Reader {
     for (std::size_t i = 0; i < wanted; ++i) {
       sums.cells[i] += counts.cells[i];
       sums.overflow = sums.overflow || sums.cells[i] < counts.cells[i];
+    }
+  }
+
+  /// Pipelines of compute and graphics shaders have their counts when they are destroyed.
+  void note_uncounted() {
+    for (const auto& [number, pipeline] : contents_.pipelines) {
+      const auto of_work = [&](const spool::Group& group) {
+        const auto shader = contents_.shaders.find(group.general);
+        return shader != contents_.shaders.end() && shader->second.stage >= trace::kRayTracingStages;
+      };
+      const bool counted = std::ranges::any_of(
+          contents_.counts, [number = number](const spool::Counts& counts) { return counts.pipeline == number; });
+      if (pipeline.device == device_ && !counted && std::ranges::any_of(pipeline.groups, of_work)) {
+        remarks_.push_back(fmt::format(
+            "pipeline {} is not counted: the application ended before it destroyed it, or its device", number));
+      }
     }
   }
 
@@ -212,6 +282,7 @@ class Reader {
       const Counted of{pipeline, shader, counted, *flow, {sums.cells.data() + first, counted.cells}};
       std::string why = add_blocks(of, may_end, rows);
       why = why.empty() ? add_instructions(of, rows) : why;
+      why = why.empty() ? add_values(of, rows) : why;
       if (!why.empty()) {
         return fmt::format("in shader {}: {}", shader, why);
       }
@@ -220,6 +291,7 @@ class Reader {
     append(rows_.blocks, rows.blocks);
     append(rows_.branches, rows.branches);
     append(rows_.loads, rows.loads);
+    append(rows_.places, rows.places);
     return {};
   }
 
@@ -241,11 +313,15 @@ class Reader {
   static std::string site_fault(const spool::CountedFunction& counted, const spirv::ControlFlow& flow) {
     bool groups = true;  // of every block
     std::size_t blocks = 0;
-    std::set<std::uint32_t> instructions;
+    std::set<std::pair<std::uint32_t, unsigned>> instructions;  // with the component + 1 of values
     for (const spool::CounterSite& site : counted.sites) {
-      const std::uint64_t end = std::uint64_t{site.cell} + static_cast<unsigned>(std::popcount(site.cells));
+      const std::uint64_t end = std::uint64_t{site.cell} + size_of(site);
       const unsigned cells = site.cells, always = site.always;
-      const bool is_block = site.kind == spool::SiteKind::Block;
+      const bool is_block = site.kind == spool::SiteKind::Block, is_value = site.kind == spool::SiteKind::Value;
+      if (is_value ? cells != (kLanes | kGroups) || site.slots == 0 || site.component >= kMostComponents
+                   : site.slots != 0 || site.component != 0) {
+        return fmt::format("a site of component {} has a table of size {}", site.component, site.slots);
+      }
       groups = groups && (!is_block || (cells & kGroups) != 0);
       blocks += is_block ? 1U : 0U;
       if (is_block ? cells != kLanes && cells != (kLanes | kGroups)
@@ -263,7 +339,7 @@ class Reader {
           site.instruction > flow.blocks[site.to].last) {
         return fmt::format("block {} has no instruction {}", site.to, site.instruction);
       }
-      if (!instructions.insert(site.instruction).second) {
+      if (!instructions.emplace(site.instruction, is_value ? site.component + 1U : 0U).second) {
         return fmt::format("instruction {} is there twice", site.instruction);
       }
       if (cells == 0 && (!groups || blocks == 0)) {
@@ -321,7 +397,7 @@ class Reader {
   std::string add_instructions(const Counted& of, Rows& rows) const {
     const std::size_t first_block = rows.blocks.size() - (rows.blocks.empty() ? 0 : of.flow.blocks.size());
     for (const spool::CounterSite& site : of.function.sites) {
-      if (site.kind == spool::SiteKind::Block) {
+      if (site.kind == spool::SiteKind::Block || site.kind == spool::SiteKind::Value) {
         continue;
       }
       InstructionRow row{of.pipeline, of.shader, of.function.function, site.to, site.instruction};
@@ -353,6 +429,49 @@ class Reader {
     return {};
   }
 
+  /// Adds rows for its loaded values. Empty, or why there are no rows.
+  [[nodiscard]] std::string add_values(const Counted& of, Rows& rows) const {
+    for (const spool::CounterSite& site : of.function.sites) {
+      if (site.kind != spool::SiteKind::Value) {
+        continue;
+      }
+      PlaceRow row{of.pipeline,
+                   of.shader,
+                   of.function.function,
+                   site.to,
+                   site.instruction,
+                   site.component,
+                   of.number(site, kLanes),
+                   of.number(site, kGroups),
+                   {}};
+      if (std::string why = group_fault("instruction", row.instruction, row.lanes, row.groups); !why.empty()) {
+        return why;
+      }
+      std::uint64_t lanes = 0, groups = 0;
+      for (std::size_t slot = 0; slot < site.slots; ++slot) {
+        const auto cells = of.cells.subspan(site.cell + 2 + slot * kSlotCells, kSlotCells);
+        if (cells[0] == 0) {
+          continue;
+        }
+        if (cells[0] / kHeldValue != 1) {
+          return fmt::format("instruction {} has a value of {}", row.instruction, cells[0]);
+        }
+        PlaceRow::Seen& seen = row.values[static_cast<std::uint32_t>(cells[0])];
+        seen.lanes += cells[1];
+        seen.uniform_groups += cells[2];
+        if (cells[1] == 0 || cells[1] > row.lanes - lanes || cells[2] > cells[1] || cells[2] > row.groups - groups) {
+          return fmt::format("instruction {} would have had a value in {} and {} of {} in {}", row.instruction,
+                             counted(cells[1], "lane"), counted(cells[2], "group"), counted(row.lanes, "lane"),
+                             counted(row.groups, "group"));
+        }
+        lanes += cells[1];
+        groups += cells[2];
+      }
+      rows.places.push_back(std::move(row));
+    }
+    return {};
+  }
+
   /// Empty, or why so many groups cannot have so many lanes.
   [[nodiscard]] std::string group_fault(const char* kind, std::uint32_t number, std::uint64_t lanes,
                                         std::uint64_t groups) const {
@@ -374,6 +493,7 @@ class Reader {
   }
 
   const SpoolContents& contents_;
+  std::uint32_t device_;
   std::vector<std::string>& remarks_;
   std::uint64_t most_lanes_;
   std::map<std::pair<std::uint32_t, std::uint16_t>, Sums> sums_;  ///< by pipeline and module

@@ -1,9 +1,12 @@
-// The counts of basic blocks, branches and loads, from the counters of a spool. Internal to this room.
+// The counts of basic blocks, branches and loads, and of loaded values, from the counters of a spool. Internal to this
+// room.
 //
 // Contract: the launches' counts are summed by pipeline and module; every block's count is derived from the counters,
 // with a check of the flow (derived_counts.hpp). Contradictions are left out, with a line in `remarks`: counts
 // that do not fit their counters, functions whose flow is not conserved, groups that cannot have so many lanes,
-// instructions that are not in their block, more uniform executions than executions.
+// instructions that are not in their block, more uniform executions than executions, tables with more executions than
+// their load. A table's slots whose key was written in a launch that is not counted are left out: their executions have
+// another value.
 #pragma once
 
 #include <string>
@@ -17,6 +20,7 @@ namespace rayreplay::ingest {
 struct ShaderCounts {
   trace::BlockCounts blocks;
   trace::InstructionCounts branches, loads;
+  trace::ValueCounts values;
 };
 
 [[nodiscard]] ShaderCounts read_shader_counts(const SpoolContents& contents, const spool::Device& device,

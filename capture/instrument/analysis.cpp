@@ -20,16 +20,22 @@ std::optional<Stage> stage_of(Word execution_model) {
       return Stage::Miss;
     case spv::ExecutionModel::CallableKHR:
       return Stage::Callable;
+    case spv::ExecutionModel::Vertex:
+      return Stage::Vertex;
+    case spv::ExecutionModel::Fragment:
+      return Stage::Fragment;
+    case spv::ExecutionModel::GLCompute:
+      return Stage::Compute;
     default:
       return std::nullopt;
   }
 }
 
-std::vector<Shader> shaders_of(const Module& module, std::uint16_t first_shader_id) {
+std::vector<Shader> shaders_of(const Module& module, std::uint16_t first_shader_id, Stages stages) {
   std::vector<Shader> shaders;
   for (std::size_t i = 0; i < module.entry_points.size(); ++i) {
     const Instruction& entry = module.entry_points[i];
-    if (const std::optional<Stage> stage = stage_of(entry[1])) {
+    if (const std::optional<Stage> stage = stage_of(entry[1]); stage && kind_of(*stage) == stages) {
       const auto id = static_cast<std::uint16_t>(first_shader_id + shaders.size());
       shaders.push_back({i, *stage, entry.string(3), id});
     }

@@ -21,10 +21,15 @@ struct Shader {
   std::uint16_t id = 0;
 };
 
-/// The ray-tracing stage of an execution model.
+/// The stage of an execution model; none: it is never instrumented.
 [[nodiscard]] std::optional<Stage> stage_of(Word execution_model);
 
-[[nodiscard]] std::vector<Shader> shaders_of(const Module& module, std::uint16_t first_shader_id);
+[[nodiscard]] constexpr Stages kind_of(Stage stage) {
+  return stage < Stage::Vertex ? Stages::RayTracing : Stages::Others;
+}
+
+[[nodiscard]] std::vector<Shader> shaders_of(const Module& module, std::uint16_t first_shader_id,
+                                             Stages stages = Stages::RayTracing);
 
 struct Analysis {
   std::vector<Shader> shaders;

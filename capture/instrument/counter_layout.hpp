@@ -13,7 +13,7 @@
 
 namespace rayreplay::instrument {
 
-enum class SiteKind : std::uint8_t { Block = 0, Branch, Load };
+enum class SiteKind : std::uint8_t { Block = 0, Branch, Load, Value };
 
 /// The numbers that a site may have, a cell of u64 each, in this order.
 enum Cell : std::uint8_t {
@@ -24,17 +24,33 @@ enum Cell : std::uint8_t {
 };
 inline constexpr std::uint8_t kCells = 4;
 
+/// A site of kind Value has a table of values behind its numbers. A slot has these cells: its key, whose upper half
+/// is the tables' mark if the slot is taken, with the value below it; the lanes that had the value; the groups whose
+/// lanes all had it. A value that finds no free slot is counted among the site's lanes and groups alone.
+inline constexpr std::uint32_t kSlotCells = 3;
+/// The mark as instrument() writes it: fit for memory of zeros.
+inline constexpr std::uint32_t kTableMark = 1;
+/// Slots of a table at most.
+inline constexpr std::uint32_t kMostValueSlots = 1024;
+
 /// A place whose executions are counted.
 struct CounterSite {
   SiteKind kind = SiteKind::Block;
   /// Block: the executions of block `to`; with `from` those of the edge between them. Others: `to` has the instruction.
   block_counts::CounterSite place;
-  std::uint32_t instruction = 0;  ///< Branch, Load: its place in the application's function
+  std::uint32_t instruction = 0;  ///< Branch, Load, Value: its place in the application's function
   std::uint32_t cell = 0;         ///< its first, among the cells of its function
   std::uint8_t cells = 0;         ///< a set of Cell; 0: its executions are those of its block
   std::uint8_t always = 0;        ///< a set of kUniform and kUniformAddress: proven, so not compared
+  std::uint8_t component = 0;     ///< Value: of the loaded vector
+  std::uint16_t slots = 0;        ///< Value: of its table
   bool operator==(const CounterSite&) const = default;
 };
+
+/// The number of a site's cells.
+[[nodiscard]] constexpr std::uint32_t size_of(const CounterSite& site) {
+  return static_cast<std::uint32_t>(std::popcount(site.cells)) + site.slots * kSlotCells;
+}
 
 /// A function with counters. The cells of a site begin, for a shader, at first + site.cell + (shader − shaders[0]) ·
 /// cells.
@@ -47,10 +63,14 @@ struct CountedFunction {
 };
 
 /// The counters of a module: `copies` arrays of u64 cells, one behind the other, 8-byte aligned, whose device address
-/// the code that loads the module writes into its words. A count is the sum over the copies.
+/// the code that loads the module writes into its words. A count is the sum over the copies; tables of values are in
+/// the first copy alone, so the sum is the table.
 struct CounterLayout {
   std::uint32_t cells = 0;  ///< of a copy
   std::uint32_t copies = 1;
+  /// In Result::spirv: the mark of the tables of values; 0: there are none. Memory that holds marked keys already needs
+  /// another mark. Other content does not matter, as counts are differences.
+  std::size_t mark_word = 0;
   std::size_t address_word = 0;  ///< in Result::spirv: the address's low word, then the high one
   std::vector<CountedFunction> functions;
 

@@ -75,7 +75,7 @@ std::string unsupported(const Module& module, std::size_t shaders, const Options
 }
 
 bool counts(const Options& options) {
-  return options.count_blocks || options.count_branches || options.count_loads ||
+  return options.count_blocks || options.count_branches || options.count_loads || options.value_slots != 0 ||
          (options.record_paths && options.record);
 }
 
@@ -155,6 +155,10 @@ class Walk {
     return wrap_entry_points(rewriter_, replaced_, paths_ ? &*paths_ : nullptr);
   }
 
+  /// The constant that marks the keys of tables; 0: none.
+  [[nodiscard]] Id table_mark() const {
+    return counters_ ? counters_->table_mark() : 0;
+  }
   /// The constant with the address of the counters; 0: none.
   [[nodiscard]] Id counters_address() const {
     return counters_ ? counters_->address() : 0;
@@ -248,6 +252,7 @@ Result rewrite(Module module, std::vector<Shader> shaders, const Options& option
   }
   if (walk.counters_address() != 0) {
     result.counters.address_word = value_word(result.spirv, walk.counters_address());
+    result.counters.mark_word = walk.table_mark() != 0 ? value_word(result.spirv, walk.table_mark()) : 0;
   }
   result.status = Status::Instrumented;
   return result;
@@ -261,21 +266,37 @@ Result instrument(std::span<const std::uint32_t> spirv, const Options& options) 
   if (!module) {
     return refused(std::move(reason));
   }
-  std::vector<Shader> shaders = shaders_of(*module, options.first_shader_id);
+  std::vector<Shader> shaders = shaders_of(*module, options.first_shader_id, options.stages);
   if (shaders.empty()) {
     return {};
   }
-  return rewrite(std::move(*module), std::move(shaders), options);
+  if (options.stages == Stages::RayTracing) {
+    return rewrite(std::move(*module), std::move(shaders), options);
+  }
+  Options counting;
+  counting.stages = options.stages;
+  counting.record = false;
+  counting.sm = options.sm;
+  counting.wide_subgroups = options.wide_subgroups;
+  counting.ballot_extension = options.ballot_extension;
+  counting.count_blocks = options.count_blocks;
+  counting.count_branches = options.count_branches;
+  counting.count_loads = options.count_loads;
+  counting.trust_analysis = options.trust_analysis;
+  counting.value_slots = options.value_slots;
+  counting.counter_copies = options.counter_copies;
+  return rewrite(std::move(*module), std::move(shaders), counting);
 } catch (const std::bad_alloc&) {
   return refused("out of memory");
 } catch (...) {
   return refused("an internal error");
 }
 
-std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id) try {
+std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id,
+                                     Stages stages) try {
   std::string reason;
   const std::optional<Module> module = parse(spirv, reason);
-  return module ? describe(shaders_of(*module, first_shader_id)) : std::vector<EntryPoint>{};
+  return module ? describe(shaders_of(*module, first_shader_id, stages)) : std::vector<EntryPoint>{};
 } catch (...) {
   return {};  // out of memory
 }
@@ -303,6 +324,7 @@ std::vector<std::uint32_t> recording_any_hit(const Options& options) {
   Options recording = options;
   recording.count_blocks.reset();  // it is none of the application's
   recording.count_branches = recording.count_loads = recording.record_paths = recording.record_accesses = false;
+  recording.value_slots = 0;
   Result result = instrument(empty_any_hit(), recording);
   if (result.status == Status::Instrumented) {
     return std::move(result.spirv);

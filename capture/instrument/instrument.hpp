@@ -2,9 +2,9 @@
 //
 // Contract: `instrument` returns a module that behaves as the application's and appends the records of probes/record.h.
 // Pure function; never throws on any input; same input, same bytes. The module's interface, names, debug information,
-// decorations and specialisation constants stay. A module without a ray-tracing entry point, or without code that the
-// options concern, is Unchanged; one that cannot be rewritten is Refused, with the reason, and is used as it is. Linear
-// in the words. C++ standard library only: it runs inside applications.
+// decorations and specialisation constants stay. A module without an entry point of the options' stages, or without
+// code that the options concern, is Unchanged; one that cannot be rewritten is Refused, with the reason, and is used as
+// it is. Linear in the words. C++ standard library only: it runs inside applications.
 #pragma once
 
 #include <array>
@@ -20,7 +20,23 @@
 
 namespace rayreplay::instrument {
 
-enum class Stage : std::uint8_t { RayGeneration = 0, Intersection, AnyHit, ClosestHit, Miss, Callable };
+enum class Stage : std::uint8_t {
+  RayGeneration = 0,
+  Intersection,
+  AnyHit,
+  ClosestHit,
+  Miss,
+  Callable,
+  Vertex,
+  Fragment,
+  Compute
+};
+
+/// The entry points of a module that are instrumented.
+enum class Stages : std::uint8_t {
+  RayTracing = 0,
+  Others,  ///< vertex, fragment and compute: they count, and nothing else; helper invocations do not count
+};
 
 /// Threads whose records are kept; others run unrecorded but count in lane masks.
 struct Window {
@@ -34,16 +50,17 @@ struct SwizzleTable {
 };
 
 struct Options {
-  bool record = true;                 ///< false: only what swizzle and observe_all ask for
-  std::uint64_t events_address = 0;   ///< device address of the event buffer, 4-byte aligned
-  std::uint64_t events_words = 0;     ///< its capacity
-  std::uint64_t control_address = 0;  ///< device address of the control block, 256-byte aligned
-  std::uint16_t first_shader_id = 0;  ///< the ray-tracing entry points get this id and the following, in module order
-  bool clock = false;                 ///< the device has shaderDeviceClock
-  bool sm = false;                    ///< the device has VK_NV_shader_sm_builtins
-  bool wide_subgroups = false;        ///< subgroups may have more than 32 lanes
-  bool ballot_extension = false;      ///< the device has VK_EXT_shader_subgroup_ballot: probes vote by it
-  bool gate = false;                  ///< look at RR_CONTROL_GATE before recording
+  Stages stages = Stages::RayTracing;  ///< Others: with count_… and value_slots alone
+  bool record = true;                  ///< false: only what swizzle and observe_all ask for
+  std::uint64_t events_address = 0;    ///< device address of the event buffer, 4-byte aligned
+  std::uint64_t events_words = 0;      ///< its capacity
+  std::uint64_t control_address = 0;   ///< device address of the control block, 256-byte aligned
+  std::uint16_t first_shader_id = 0;   ///< the ray-tracing entry points get this id and the following, in module order
+  bool clock = false;                  ///< the device has shaderDeviceClock
+  bool sm = false;                     ///< the device has VK_NV_shader_sm_builtins
+  bool wide_subgroups = false;         ///< subgroups may have more than 32 lanes
+  bool ballot_extension = false;       ///< the device has VK_EXT_shader_subgroup_ballot: probes vote by it
+  bool gate = false;                   ///< look at RR_CONTROL_GATE before recording
   std::optional<Window> window;
   std::uint32_t every = 1;   ///< record threads whose id is a multiple
   bool observe_all = false;  ///< trace calls get NoOpaque in place of Opaque
@@ -62,6 +79,9 @@ struct Options {
   /// Branches and loads of the application's functions count their executions, and those in which all lanes had one
   /// condition, selector, value or address.
   bool count_branches = false, count_loads = false;
+  /// Loads of 32-bit numbers, and of vectors of these, have a table of so many values for each component; 0: none. At
+  /// most kMostValueSlots.
+  std::uint32_t value_slots = 0;
   /// Instructions whose operands are proven to be the same in the whole launch are not compared, and counted only where
   /// their block's counter does not count them.
   bool trust_analysis = true;
@@ -106,8 +126,9 @@ struct Result {
 
 [[nodiscard]] Result instrument(std::span<const std::uint32_t> spirv, const Options& options);
 
-/// The ray-tracing entry points of a module; empty for anything else, malformed modules included.
-[[nodiscard]] std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id);
+/// The entry points of a module of these stages; empty for anything else, malformed modules included.
+[[nodiscard]] std::vector<EntryPoint> entry_points(std::span<const std::uint32_t> spirv, std::uint16_t first_shader_id,
+                                                   Stages stages = Stages::RayTracing);
 
 /// Whether the module declares the capability RayQueryKHR; false for anything that is no module.
 [[nodiscard]] bool uses_ray_queries(std::span<const std::uint32_t> spirv);

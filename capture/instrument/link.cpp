@@ -81,6 +81,7 @@ std::size_t scope_word(const Instruction& i) {
       return 2;
     case Op::OpAtomicLoad:
     case Op::OpAtomicIAdd:
+    case Op::OpAtomicCompareExchange:
       return 4;
     default:
       return 0;

@@ -155,6 +155,8 @@ Id Rewriter::canonical_type(BuiltIn which) {
       return linker.type_uvec(3);
     case BuiltIn::RayTmaxKHR:
       return linker.type_float();
+    case BuiltIn::HelperInvocation:
+      return linker.type_bool();
     default:
       return linker.type_uint();
   }
@@ -162,7 +164,7 @@ Id Rewriter::canonical_type(BuiltIn which) {
 
 bool Rewriter::is_volatile(BuiltIn which) const {
   const auto is_intersection = [](const Shader& shader) { return shader.stage == Stage::Intersection; };
-  return which == BuiltIn::SMIDNV || which == BuiltIn::WarpIDNV ||
+  return which == BuiltIn::SMIDNV || which == BuiltIn::WarpIDNV || which == BuiltIn::HelperInvocation ||
          (which == BuiltIn::RayTmaxKHR &&
           std::any_of(analysis.shaders.begin(), analysis.shaders.end(), is_intersection));
 }

@@ -1,6 +1,7 @@
 #include "capture/layer/counter_memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rayreplay::layer {
 namespace {
@@ -16,10 +17,41 @@ ModuleCounters::~ModuleCounters() {
   }
 }
 
+std::vector<std::uint32_t> words_with(const instrument::Result& twin, const ModuleCounters& counters) {
+  auto words = twin.spirv;
+  const auto& layout = counters.layout();
+  words[layout.address_word] = static_cast<std::uint32_t>(counters.address);
+  words[layout.address_word + 1] = static_cast<std::uint32_t>(counters.address >> 32U);
+  if (layout.mark_word != 0) {
+    words[layout.mark_word] = counters.mark();
+  }
+  return words;
+}
+
 CounterMemory::~CounterMemory() {
   for (auto& block : blocks_) {
     device_.free(block.buffer);
   }
+}
+
+bool CounterMemory::allocate(Block& block, VkDeviceSize bytes) {
+  if (kind_ == Kind::Device) {
+    block.buffer = device_.allocate_device(bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+    return block.buffer.buffer != VK_NULL_HANDLE;
+  }
+  constexpr VkMemoryPropertyFlags kMapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  // Atomics are faster in the device's own memory, if the host sees it.
+  for (const VkMemoryPropertyFlags kind : {kMapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, kMapped}) {
+    block.buffer = device_.allocate_device(bytes, 0, kind);
+    void* mapped = nullptr;
+    if (block.buffer.buffer != VK_NULL_HANDLE &&
+        device_.vk.MapMemory(device_.handle, block.buffer.memory, 0, VK_WHOLE_SIZE, 0, &mapped) == VK_SUCCESS) {
+      block.mapped = static_cast<std::byte*>(mapped);
+      return true;
+    }
+    device_.free(block.buffer);
+  }
+  return false;
 }
 
 std::shared_ptr<const ModuleCounters> CounterMemory::give(const std::shared_ptr<const instrument::Result>& twin) {
@@ -31,8 +63,7 @@ std::shared_ptr<const ModuleCounters> CounterMemory::give(const std::shared_ptr<
   if (block == blocks_.end()) {
     block = blocks_.emplace(blocks_.end());
     block->number = next_block_++;
-    block->buffer = device_.allocate_device(std::max(wanted, kCounterBlockBytes), VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
-    if (block->buffer.buffer == VK_NULL_HANDLE) {
+    if (!allocate(*block, std::max(wanted, kCounterBlockBytes))) {
       blocks_.erase(block);
       return nullptr;
     }
@@ -40,7 +71,12 @@ std::shared_ptr<const ModuleCounters> CounterMemory::give(const std::shared_ptr<
   counters->buffer = block->buffer.buffer;
   counters->offset = block->used;
   counters->address = block->buffer.address + block->used;
+  if (block->mapped != nullptr) {
+    std::memset(block->mapped + block->used, 0, wanted);
+    counters->mapped = block->mapped + block->used;
+  }
   counters->block_ = block->number;
+  counters->mark_ = next_mark_++;
   block->used += wanted;
   ++block->ranges;
   return counters;

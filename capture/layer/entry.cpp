@@ -150,7 +150,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   std::unique_ptr<DeviceRequest> request;
   bool with_additions =
       !process().inert && attempt("extending a device", [&] { request = extend_request(*instance, physical, *info); });
-  with_additions = with_additions && request->traces && request->enough;
+  with_additions = with_additions && request->observed() && request->enough;
   auto result = create(physical, with_additions ? &request->info : info, allocator, handle);
   if (result != VK_SUCCESS && with_additions) {
     with_additions = false;

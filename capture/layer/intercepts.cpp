@@ -8,6 +8,7 @@
 
 #include "capture/layer/geometry/hooks.hpp"
 #include "capture/layer/launches.hpp"
+#include "capture/layer/pipelines/counted_pipelines.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/pipelines/replacements.hpp"
 #include "capture/layer/pipelines/shaders.hpp"
@@ -76,10 +77,27 @@ VkResult create_ray_tracing_pipelines(Device& device, VkDevice /*handle*/, VkDef
   return device.pipelines->create(deferred, cache, count, infos, allocator, pipelines);
 }
 
+VkResult create_compute_pipelines(Device& device, VkDevice handle, VkPipelineCache cache, std::uint32_t count,
+                                  const VkComputePipelineCreateInfo* infos, const VkAllocationCallbacks* allocator,
+                                  VkPipeline* pipelines) {
+  return device.counted ? device.counted->create(cache, count, infos, allocator, pipelines)
+                        : device.vk.CreateComputePipelines(handle, cache, count, infos, allocator, pipelines);
+}
+
+VkResult create_graphics_pipelines(Device& device, VkDevice handle, VkPipelineCache cache, std::uint32_t count,
+                                   const VkGraphicsPipelineCreateInfo* infos, const VkAllocationCallbacks* allocator,
+                                   VkPipeline* pipelines) {
+  return device.counted ? device.counted->create(cache, count, infos, allocator, pipelines)
+                        : device.vk.CreateGraphicsPipelines(handle, cache, count, infos, allocator, pipelines);
+}
+
 void destroy_pipeline(Device& device, VkDevice handle, VkPipeline pipeline, const VkAllocationCallbacks* allocator) {
   if (pipeline != VK_NULL_HANDLE) {
     attempt("forgetting a pipeline", [&] {
       device.pipelines->destroyed(pipeline);
+      if (device.counted) {
+        device.counted->destroyed(pipeline);
+      }
       forget_name(device, reinterpret_cast<std::uint64_t>(pipeline));
     });
   }
@@ -286,6 +304,8 @@ std::span<const Intercept> own_intercepts() {
       intercept<destroy_shader_module, &DeviceDispatch::DestroyShaderModule>("vkDestroyShaderModule"),
       intercept<create_ray_tracing_pipelines, &DeviceDispatch::CreateRayTracingPipelinesKHR>(
           "vkCreateRayTracingPipelinesKHR"),
+      intercept<create_compute_pipelines, &DeviceDispatch::CreateComputePipelines>("vkCreateComputePipelines"),
+      intercept<create_graphics_pipelines, &DeviceDispatch::CreateGraphicsPipelines>("vkCreateGraphicsPipelines"),
       intercept<destroy_pipeline, &DeviceDispatch::DestroyPipeline>("vkDestroyPipeline"),
       intercept<set_object_name, &DeviceDispatch::SetDebugUtilsObjectNameEXT>("vkSetDebugUtilsObjectNameEXT"),
       intercept<allocate_command_buffers, &DeviceDispatch::AllocateCommandBuffers>("vkAllocateCommandBuffers"),

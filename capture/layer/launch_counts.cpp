@@ -1,6 +1,8 @@
 #include "capture/layer/launch_counts.hpp"
 
+#include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "capture/layer/counter_memory.hpp"
 #include "capture/layer/launches.hpp"
@@ -27,10 +29,49 @@ void copy(CommandRecording& recording, const LaunchOperation& operation, VkDevic
   }
 }
 
-std::uint64_t number_at(const std::uint8_t* bytes) {
+std::uint64_t number_at(const void* bytes) {
   std::uint64_t number = 0;
   std::memcpy(&number, bytes, sizeof number);
   return number;
+}
+
+/// Calls `visit` with the cell of each key of the tables of values.
+template <typename Visit>
+void for_each_key(const instrument::CounterLayout& layout, const Visit& visit) {
+  for (const auto& function : layout.functions) {
+    for (const auto& site : function.sites) {
+      for (std::size_t shader = function.shaders.front(); site.slots != 0 && shader <= function.shaders.back();
+           ++shader) {
+        const auto first = function.first + (shader - function.shaders.front()) * function.cells + site.cell;
+        for (std::size_t slot = 0; slot < site.slots; ++slot) {
+          visit(first + 2 + slot * instrument::kSlotCells);
+        }
+      }
+    }
+  }
+}
+
+/// A key as the spool has it: 0 if its slot was free.
+std::uint64_t key_of(std::uint64_t cell, std::uint32_t mark) {
+  constexpr std::uint64_t kHeld = std::uint64_t{1} << 32U;
+  return cell >> 32U == mark ? kHeld + (cell & 0xFFFF'FFFFU) : 0;
+}
+
+/// What counters say: the cells at `after` less those at `before` (null: zeros), summed over the copies.
+template <typename Byte>
+std::vector<std::uint64_t> difference(const ModuleCounters& counters, const Byte* before, const Byte* after) {
+  const auto& layout = counters.layout();
+  const auto cell_of = [](const Byte* cells, std::size_t at) {
+    return cells == nullptr ? 0 : number_at(cells + at * sizeof(std::uint64_t));
+  };
+  std::vector<std::uint64_t> cells(layout.cells);
+  for (std::size_t i = 0; i < std::size_t{layout.cells} * layout.copies; ++i) {
+    cells[i % layout.cells] += cell_of(after, i) - cell_of(before, i);
+  }
+  for_each_key(layout, [&](std::size_t cell) {
+    cells[cell] = key_of(cell_of(after, cell), counters.mark()) - key_of(cell_of(before, cell), counters.mark());
+  });
+  return cells;
 }
 
 }  // namespace
@@ -67,16 +108,21 @@ void spool_counts(const LaunchOperation& operation, std::uint32_t launch) {
     block.launch = launch;
     block.pipeline = operation.pipeline->number;
     block.module = counters->module();
-    const auto& layout = counters->layout();
-    block.cells.resize(layout.cells);
-    for (std::size_t i = 0; i < std::size_t{layout.cells} * layout.copies; ++i) {
-      const auto at = i * sizeof(std::uint64_t);
-      block.cells[i % layout.cells] += number_at(after + at) - number_at(before + at);
-    }
+    block.cells = difference(*counters, before, after);
     before += counters->bytes();
     after += counters->bytes();
     spool_block(block);
   }
+}
+
+void spool_totals(std::uint32_t device, std::uint32_t pipeline, const ModuleCounters& counters) {
+  spool::Counts block;
+  block.device = device;
+  block.launch = spool::kNone;
+  block.pipeline = pipeline;
+  block.module = counters.module();
+  block.cells = difference(counters, static_cast<const std::byte*>(nullptr), counters.mapped);
+  spool_block(block);
 }
 
 }  // namespace rayreplay::layer

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "capture/profile/entry_function.hpp"
+#include "capture/profile/place_names.hpp"
 #include "capture/spirv/facts.hpp"
 #include "capture/spirv/uniformity.hpp"
 
@@ -19,17 +20,12 @@ namespace {
 using spv::Op;
 
 constexpr const char* kRemedy = "capture the application again; if your own program wrote this, mend it there";
-constexpr std::size_t kMostPointerSteps = 64;
 
 /// A shader's module with the levels of its places.
 class ShaderPlaces {
  public:
-  ShaderPlaces(spirv::Module module, const trace::Shader& shader) : module_(std::move(module)), analysed_(module_) {
-    for (const spirv::Instruction& i : module_.debug) {
-      if (i.is(Op::OpMemberName)) {
-        members_[{i[1], i[2]}] = i.string(3);
-      }
-    }
+  ShaderPlaces(spirv::Module module, const trace::Shader& shader)
+      : module_(std::move(module)), analysed_(module_), names_(analysed_) {
     const auto function = entry_function(module_, shader.stage, shader.entry);
     std::string reason;
     if (const auto levels = function ? spirv::uniformity(analysed_, *function, reason) : std::nullopt) {
@@ -44,99 +40,20 @@ class ShaderPlaces {
   [[nodiscard]] const spirv::Analysed& analysed() const {
     return analysed_;
   }
+  [[nodiscard]] const PlaceNames& names() const {
+    return names_;
+  }
   [[nodiscard]] bool is_proven(spirv::Place place, spirv::Level spirv::UniformityFacts::*level) const {
     const auto known = levels_.find(place);
     return known != levels_.end() && known->second.*level != spirv::Level::Divergent;
   }
-  /// The condition, selector or loaded place, by the names that the module has: "table.rows[]".
-  [[nodiscard]] std::string name_of(const spirv::Instruction& i) const {
-    switch (static_cast<Op>(i.op())) {
-      case Op::OpBranchConditional:
-      case Op::OpSwitch:
-        return name_of_value(i[1]);
-      case Op::OpLoad:
-        return name_of_pointer(i[3]);
-      default:
-        return name_of_value(i[3]);
-    }
-  }
 
  private:
-  /// A value's own name, or that of the variable that it was loaded from.
-  [[nodiscard]] std::string name_of_value(spirv::Id value) const {
-    for (std::size_t step = 0; step < kMostPointerSteps; ++step) {
-      std::string name = analysed_.index.name(value);
-      const spirv::Instruction* i = analysed_.index.definition(value);
-      if (!name.empty() || i == nullptr) {
-        return name;
-      }
-      if (i->is(Op::OpLoad)) {
-        return name_of_pointer((*i)[3]);
-      }
-      if (!i->is(Op::OpSampledImage) && !i->is(Op::OpImage) && !i->is(Op::OpCopyObject)) {
-        return {};
-      }
-      value = (*i)[3];
-    }
-    return {};
-  }
-
-  [[nodiscard]] std::string name_of_pointer(spirv::Id pointer) const {
-    std::vector<const spirv::Instruction*> chains;
-    const spirv::Instruction* i = analysed_.index.definition(pointer);
-    while (i != nullptr && chains.size() < kMostPointerSteps &&
-           (i->is(Op::OpAccessChain) || i->is(Op::OpInBoundsAccessChain) || i->is(Op::OpCopyObject))) {
-      if (!i->is(Op::OpCopyObject)) {
-        chains.push_back(i);
-      }
-      pointer = (*i)[3];
-      i = analysed_.index.definition(pointer);
-    }
-    const spirv::Instruction* type = analysed_.index.type(analysed_.index.type_of(pointer), Op::OpTypePointer);
-    spirv::Id of = type == nullptr ? 0 : (*type)[3];
-    std::string name = analysed_.index.name(pointer);
-    name = name.empty() ? analysed_.index.name(of) : name;
-    for (auto chain = chains.rbegin(); chain != chains.rend(); ++chain) {
-      for (std::size_t w = 4; w < (*chain)->size(); ++w) {
-        const std::optional<spirv::Word> index = analysed_.index.constant((**chain)[w]);
-        if (analysed_.index.type(of, Op::OpTypeStruct) != nullptr && index) {
-          const auto member = members_.find({of, *index});
-          const std::string known =
-              member == members_.end() || member->second.empty() ? fmt::format("{}", *index) : member->second;
-          name += (name.empty() ? "" : ".") + known;
-        } else {
-          name += index ? fmt::format("[{}]", *index) : "[]";
-        }
-        of = analysed_.index.part_type(of, index.value_or(0));
-      }
-    }
-    return name;
-  }
-
   spirv::Module module_;
   spirv::Analysed analysed_;
-  std::map<std::pair<spirv::Id, spirv::Word>, std::string> members_;
+  PlaceNames names_;
   std::map<spirv::Place, spirv::UniformityFacts> levels_;
 };
-
-/// "branch", "load" and the like; "" for instructions that are not counted.
-std::string kind_of(const spirv::Instruction& i, bool branches) {
-  if (branches) {
-    return i.is(Op::OpBranchConditional) ? "branch" : i.is(Op::OpSwitch) ? "switch" : "";
-  }
-  if (i.is(Op::OpLoad)) {
-    return "load";
-  }
-  if (i.is(Op::OpImageRead) || i.is(Op::OpImageFetch) || i.is(Op::OpImageSparseRead) || i.is(Op::OpImageSparseFetch)) {
-    return "image read";
-  }
-  const spirv::Word op = i.op();
-  return (op >= spirv::number(Op::OpImageSampleImplicitLod) && op < spirv::number(Op::OpImageRead)) ||
-                 (op >= spirv::number(Op::OpImageSparseSampleImplicitLod) &&
-                  op <= spirv::number(Op::OpImageSparseDrefGather))
-             ? "sample"
-             : "";
-}
 
 class Profiler {
  public:
@@ -178,7 +95,7 @@ class Profiler {
              fmt::format("{} to {}", block.first, block.last));
       }
       const spirv::Instruction& i = analysed.module.functions[known.function].body[known.instruction];
-      known.kind = kind_of(i, branches);
+      known.kind = branches ? branch_kind(i) : load_kind(i);
       if (known.kind.empty()) {
         fail("instruction", branches ? "the instruction is no branch" : "the instruction is no load",
              fmt::format("opcode {}", i.op()),
@@ -186,7 +103,7 @@ class Profiler {
       }
       known.function_name = spirv::function_name(analysed, known.function);
       known.label = block.label;
-      known.name = code->name_of(i);
+      known.name = code->names().of(i);
       known.lanes = counts.lanes[row];
       known.groups = counts.groups[row];
       const spirv::Place place{known.function, known.instruction};

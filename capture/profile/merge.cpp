@@ -16,6 +16,7 @@
 #include "base/json.hpp"
 #include "capture/profile/count_sums.hpp"
 #include "capture/profile/merged_facts.hpp"
+#include "capture/profile/value_sums.hpp"
 
 namespace rayreplay::profile {
 namespace {
@@ -46,10 +47,18 @@ std::vector<std::string> runs_in(const Run& run) {
   return hashes.empty() ? std::vector{run.profile.hash} : hashes;
 }
 
+bool has_blocks(const Run& run) {
+  return run.profile.block_counts.size() != 0;
+}
+bool has_values(const Run& run) {
+  return run.profile.value_counts.size() != 0;
+}
+
 void check(const std::vector<Run>& runs) {
   std::map<std::string, const Run*> seen;
+  const bool values_alone = std::ranges::all_of(runs, has_values) && std::ranges::none_of(runs, has_blocks);
   for (const Run& run : runs) {
-    if (run.profile.block_counts.size() == 0) {
+    if (!values_alone && !has_blocks(run)) {
       fail("the trace has no counts of basic blocks", run.file, "", "/profile/blocks",
            "capture the application with --profile blocks");
     }
@@ -70,7 +79,7 @@ void check(const std::vector<Run>& runs) {
 
 class Merger {
  public:
-  explicit Merger(const std::vector<Run>& runs) : runs_(runs) {
+  explicit Merger(const std::vector<Run>& runs) : runs_(runs), with_values_(std::ranges::all_of(runs, has_values)) {
     for (const Run& run : runs_) {
       add(run);
     }
@@ -97,10 +106,15 @@ class Merger {
           "function {} of shader {} ({}) in pipeline {} is left out: {}", function.function, function.shader,
           result_.trace.shaders[function.shader].name, function.pipeline, reason_text(function, "run")));
     }
-    if (result_.trace.block_counts.size() == 0) {
+    result_.trace.value_counts = values_.sums();
+    if (const std::size_t places = values_.left_out(); places != 0) {
+      result_.remarks.push_back(
+          fmt::format("values of {} are left out: not counted in all runs", counted(places, "loaded number")));
+    }
+    if (result_.trace.block_counts.size() + result_.trace.value_counts.size() == 0) {
       fail("no function is counted in all runs that have it", runs_.front().file, "", "", "capture the runs again");
     }
-    if (result_.trace.block_counts.groups.empty()) {
+    if (result_.trace.block_counts.size() != 0 && result_.trace.block_counts.groups.empty()) {
       add_remark_of_groups();
     }
     add_remark_of_agreement();
@@ -126,23 +140,35 @@ class Merger {
   }
 
   void add(const Run& run) {
-    const trace::BlockCounts& counts = run.profile.block_counts;
-    const std::vector<RowRange> parts = parts_of(counts);
-    const std::map<std::uint16_t, std::uint16_t> shaders = shaders_of(run);
+    const trace::BlockCounts& blocks = run.profile.block_counts;
+    const trace::ValueCounts& values = run.profile.value_counts;
+    const std::vector<RowRange> block_parts = parts_of(blocks);
+    const std::vector<RowRange> value_parts = with_values_ ? parts_of(values) : std::vector<RowRange>{};
+    Counted pipelines;
+    for (const RowRange& part : block_parts) {
+      pipelines[blocks.pipeline[part.first]].insert(blocks.shader[part.first]);
+    }
+    for (const RowRange& part : value_parts) {
+      pipelines[values.pipeline[part.first]].insert(values.shader[part.first]);
+    }
+    const std::map<std::uint16_t, std::uint16_t> shaders = shaders_of(run, pipelines);
     std::map<std::vector<std::uint16_t>, std::size_t> alike;
-    for (std::size_t first = 0; first < parts.size();) {
-      const std::uint32_t pipeline = counts.pipeline[parts[first].first];
-      std::size_t end = first;
+    std::map<std::uint32_t, std::uint32_t> numbers;
+    for (const auto& [pipeline, of_pipeline] : pipelines) {
       std::vector<std::uint16_t> members;
-      for (; end < parts.size() && counts.pipeline[parts[end].first] == pipeline; ++end) {
-        members.push_back(shaders.at(counts.shader[parts[end].first]));
+      for (const std::uint16_t shader : of_pipeline) {
+        members.push_back(shaders.at(shader));
       }
       std::ranges::sort(members);
-      const std::uint32_t number = pipeline_of(members, alike[members]++, pipeline, run);
-      add_facts(run, pipeline, number, shaders);
-      for (; first < end; ++first) {
-        sums_.add(number, shaders.at(counts.shader[parts[first].first]), counts, parts[first], run.file);
-      }
+      numbers[pipeline] = pipeline_of(members, alike[members]++, pipeline, run);
+      add_facts(run, pipeline, numbers.at(pipeline), shaders);
+    }
+    for (const RowRange& part : block_parts) {
+      sums_.add(numbers.at(blocks.pipeline[part.first]), shaders.at(blocks.shader[part.first]), blocks, part, run.file);
+    }
+    for (const RowRange& part : value_parts) {
+      values_.add(numbers.at(values.pipeline[part.first]), shaders.at(values.shader[part.first]), values, part,
+                  run.file);
     }
   }
 
@@ -164,11 +190,15 @@ class Merger {
     facts_.add(std::move(facts), name_of(run));
   }
 
+  /// Shaders by pipeline of the run.
+  using Counted = std::map<std::uint32_t, std::set<std::uint16_t>>;
+
   /// Shaders that the run counts, and those of the groups of pipelines that it counts.
-  static std::set<std::uint16_t> shaders_in(const Run& run) {
-    const trace::BlockCounts& counts = run.profile.block_counts;
-    std::set<std::uint16_t> shaders(counts.shader.begin(), counts.shader.end());
-    const std::set<std::uint32_t> pipelines(counts.pipeline.begin(), counts.pipeline.end());
+  static std::set<std::uint16_t> shaders_in(const Run& run, const Counted& pipelines) {
+    std::set<std::uint16_t> shaders;
+    for (const auto& [pipeline, counted] : pipelines) {
+      shaders.insert(counted.begin(), counted.end());
+    }
     for (const trace::PipelineFacts& facts : run.profile.pipeline_facts) {
       for (const trace::GroupStack& group : facts.groups) {
         if (pipelines.contains(facts.pipeline)) {
@@ -181,10 +211,10 @@ class Merger {
   }
 
   /// Numbers in the result of the shaders that the run counts, or whose stacks it knows.
-  std::map<std::uint16_t, std::uint16_t> shaders_of(const Run& run) {
+  std::map<std::uint16_t, std::uint16_t> shaders_of(const Run& run, const Counted& pipelines) {
     std::map<std::uint16_t, std::uint16_t> numbers;
     std::map<const std::vector<std::uint16_t>*, std::size_t> alike;
-    for (const std::uint16_t shader : shaders_in(run)) {
+    for (const std::uint16_t shader : shaders_in(run, pipelines)) {
       const trace::Shader& one = run.profile.shaders[shader];
       std::vector<std::uint16_t>& known = shaders_[{one.stage, one.entry, one.spirv}];
       const std::size_t place = alike[&known]++;
@@ -253,6 +283,15 @@ class Merger {
     if (!names.empty()) {
       result_.remarks.push_back("counts of branches and loads are left out: those of " + some(names));
     }
+    names.clear();
+    for (const Run& run : runs_) {
+      if (!with_values_ && has_values(run)) {
+        names.push_back(name_of(run));
+      }
+    }
+    if (!names.empty()) {
+      result_.remarks.push_back("values of loads are left out: only counted in " + some(names));
+    }
   }
 
   void add_facts_of_pipelines() {
@@ -292,9 +331,11 @@ class Merger {
   }
 
   const std::vector<Run>& runs_;
+  bool with_values_;  ///< all runs have counts of loaded values
   Merged result_;
   CountSums sums_;
   MergedFacts facts_;
+  ValueSums values_;
   std::map<ShaderKey, std::vector<std::uint16_t>> shaders_;  ///< numbers in the result
   std::map<std::vector<std::uint16_t>, std::vector<std::uint32_t>> by_members_;
   std::map<std::uint32_t, Pipeline> pipelines_;

@@ -61,7 +61,7 @@ class Tally {
       }
     });
     for (const PathTallies& part : parts) {
-      for (std::size_t s = 0; s < trace::kShaderStages; ++s) {
+      for (std::size_t s = 0; s < trace::kRayTracingStages; ++s) {
         tallies.by_stage.at(s) += part.by_stage.at(s);
       }
     }

@@ -38,7 +38,7 @@ struct PathTally {
 };
 
 struct PathTallies {
-  std::array<PathTally, trace::kShaderStages> by_stage{};
+  std::array<PathTally, trace::kRayTracingStages> by_stage{};
   [[nodiscard]] PathTally all() const {
     PathTally sum;
     for (const PathTally& stage : by_stage) {

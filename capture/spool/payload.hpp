@@ -120,7 +120,7 @@ void visit_fields(V& v, T& x) {
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, CounterSite>
 void visit_fields(V& v, T& x) {
-  v(x.kind), v(x.from), v(x.to), v(x.instruction), v(x.cell), v(x.cells), v(x.always);
+  v(x.kind), v(x.from), v(x.to), v(x.instruction), v(x.cell), v(x.cells), v(x.always), v(x.component), v(x.slots);
 }
 template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, CountedFunction>
@@ -338,7 +338,7 @@ template <class T>
   return static_cast<std::uint32_t>(x) < kSights;
 }
 [[nodiscard]] inline bool is_known(SiteKind x) {
-  return x <= SiteKind::Load;
+  return x <= SiteKind::Value;
 }
 [[nodiscard]] inline bool is_known(AccessKind x) {
   return x <= AccessKind::Atomic;

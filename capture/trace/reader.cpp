@@ -31,6 +31,7 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
     plan_block_counts(loader, trace.block_counts);
     plan_instruction_counts(loader, "branches", false, trace.branch_counts);
     plan_instruction_counts(loader, "loads", true, trace.load_counts);
+    plan_value_counts(loader, trace.value_counts);
     plan_paths(loader, trace.paths);
     plan_access_sites(loader, trace.access_sites);
     PipelineNumbers pipelines;
@@ -74,6 +75,7 @@ Profile load_profile(const std::filesystem::path& path) {
   plan_block_counts(loader, profile.block_counts);
   plan_instruction_counts(loader, "branches", false, profile.branch_counts);
   plan_instruction_counts(loader, "loads", true, profile.load_counts);
+  plan_value_counts(loader, profile.value_counts);
   plan_paths(loader, profile.paths);
   plan_access_sites(loader, profile.access_sites);
   PipelineNumbers pipelines;
@@ -89,6 +91,7 @@ Profile load_profile(const std::filesystem::path& path) {
   check_block_counts(profile.block_counts, shader_count, warp_size, faults);
   check_instruction_counts(profile.branch_counts, "branches", false, shader_count, warp_size, faults);
   check_instruction_counts(profile.load_counts, "loads", true, shader_count, warp_size, faults);
+  check_value_counts(profile.value_counts, shader_count, warp_size, faults);
   check_path_table(profile.paths, shader_count, faults);
   check_access_sites(profile.access_sites, shader_count, faults);
   check_pipeline_facts(profile.pipeline_facts, stages_of(profile.shaders), faults);
@@ -146,6 +149,8 @@ FileInfo read_info(const std::filesystem::path& path) {
   info.block_counts = plan_block_counts(loader, block_counts);
   info.branch_counts = plan_instruction_counts(loader, "branches", false, branch_counts);
   info.load_counts = plan_instruction_counts(loader, "loads", true, load_counts);
+  ValueCounts value_counts;
+  info.value_places = plan_value_counts(loader, value_counts);
   Paths paths;
   info.paths = plan_paths(loader, paths);
   AccessSites access_sites;

@@ -37,6 +37,7 @@ struct Profile {
   Paths paths{};
   AccessSites access_sites{};
   std::vector<PipelineFacts> pipeline_facts{};
+  ValueCounts value_counts{};
 };
 [[nodiscard]] Profile load_profile(const std::filesystem::path& path);
 
@@ -76,6 +77,7 @@ struct FileInfo {
   std::uint64_t block_counts = 0, branch_counts = 0, load_counts = 0, paths = 0, access_sites = 0;  ///< rows
   std::vector<ColumnInfo> columns;
   std::vector<PipelineFacts> pipeline_facts{};  ///< checked, as by `load`
+  std::uint64_t value_places = 0;               ///< rows
 };
 [[nodiscard]] FileInfo read_info(const std::filesystem::path& path);
 

@@ -11,8 +11,8 @@ const char* to_string(EventKind kind) {
 }
 
 const char* to_string(ShaderStage stage) {
-  static constexpr std::array<const char*, kShaderStages> kNames{"ray-generation", "intersection", "any-hit",
-                                                                 "closest-hit",    "miss",         "callable"};
+  static constexpr std::array<const char*, kShaderStages> kNames{
+      "ray-generation", "intersection", "any-hit", "closest-hit", "miss", "callable", "vertex", "fragment", "compute"};
   const auto index = static_cast<std::size_t>(stage);
   return index < kNames.size() ? kNames.at(index) : "unknown stage";
 }

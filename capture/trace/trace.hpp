@@ -58,8 +58,20 @@ inline constexpr std::size_t kEventKinds = 11;
          kind == EventKind::ClosestHit;
 }
 
-enum class ShaderStage : std::uint8_t { RayGeneration = 0, Intersection, AnyHit, ClosestHit, Miss, Callable };
-inline constexpr std::size_t kShaderStages = 6;
+/// Those of ray tracing first; the others have counts alone, and no events.
+enum class ShaderStage : std::uint8_t {
+  RayGeneration = 0,
+  Intersection,
+  AnyHit,
+  ClosestHit,
+  Miss,
+  Callable,
+  Vertex,
+  Fragment,
+  Compute
+};
+inline constexpr std::size_t kRayTracingStages = 6;
+inline constexpr std::size_t kShaderStages = 9;
 
 [[nodiscard]] const char* to_string(EventKind kind);     ///< "ClosestHit"
 [[nodiscard]] const char* to_string(ShaderStage stage);  ///< "closest-hit"
@@ -284,6 +296,30 @@ struct InstructionCounts {
   }
 };
 
+/// Values that the shaders' loads gave, over the captured launches. A *place* is a component of a loaded number or
+/// vector of numbers of 32 bits: a row for each that a shader's calls reach, by pipeline, shader, function, instruction
+/// and component, ascending. A place has a table of values, a row for each, by place and value, ascending. A value that
+/// found no room in the table is in the place's lanes and groups alone.
+struct ValueCounts {
+  Column<std::uint32_t> pipeline;  ///< number in the captured process
+  Column<std::uint16_t> shader;
+  Column<std::uint32_t> function, block;  ///< places in the shader's module and in the function
+  Column<std::uint32_t> instruction;      ///< place in the function, from 0: OpFunction
+  Column<std::uint8_t> component;         ///< of the loaded vector; 0 for numbers
+  Column<std::uint64_t> lanes, groups;
+
+  Column<std::uint32_t> place;           ///< row above
+  Column<std::uint32_t> value;           ///< its bits
+  Column<std::uint64_t> value_lanes;     ///< that had the value
+  Column<std::uint64_t> uniform_groups;  ///< whose lanes all had the value
+  /// As many lanes had the value at most: more than value_lanes where runs were merged and a full table lacks it.
+  Column<std::uint64_t> most_lanes;
+
+  [[nodiscard]] std::size_t size() const {
+    return lanes.size();
+  }
+};
+
 /// Paths of shader calls: the different ways that calls took through the blocks of their shaders, as counts of
 /// executions. By shader, then by counts (in the order of the blocks), ascending. The blocks are those of all functions
 /// that the shader's calls reach.
@@ -394,6 +430,7 @@ struct Trace {
   std::vector<Launch> launches;
   BlockCounts block_counts;  ///< no rows: blocks were not counted
   InstructionCounts branch_counts, load_counts;
+  ValueCounts value_counts;
   Paths paths;                                ///< no rows: paths were not captured
   AccessSites access_sites;                   ///< no rows: accesses were not captured
   std::vector<PipelineFacts> pipeline_facts;  ///< by pipeline, ascending; empty: not captured

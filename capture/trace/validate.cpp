@@ -15,6 +15,7 @@ void check_all(const Trace& trace, FaultList& faults) {
   check_instruction_counts(trace.branch_counts, "branches", false, trace.shaders.size(), trace.header.warp_size,
                            faults);
   check_instruction_counts(trace.load_counts, "loads", true, trace.shaders.size(), trace.header.warp_size, faults);
+  check_value_counts(trace.value_counts, trace.shaders.size(), trace.header.warp_size, faults);
   check_path_table(trace.paths, trace.shaders.size(), faults);
   check_access_sites(trace.access_sites, trace.shaders.size(), faults);
   check_pipeline_facts(trace.pipeline_facts, stages_of(trace.shaders), faults);

@@ -349,6 +349,16 @@ class Writer::Impl {
   void add_load_counts(const InstructionCounts& counts) {
     add_instruction_counts(counts, "loads", true, has_load_counts_);
   }
+  void add_value_counts(const ValueCounts& counts) {
+    require(!launch_ && !has_value_counts_, "counts of values inside a launch, or a second time");
+    has_value_counts_ = true;
+    FaultList faults(1, output_.path().string());
+    check_value_counts(counts, shader_count_, warp_size_, faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
+    guarded([&] { write_value_counts(file_.get(), counts, pipeline_, chunk_rows_); });
+  }
   void add_paths(const Paths& paths) {
     require(!launch_ && !has_paths_, "paths inside a launch, or a second time");
     require(paths_ == 0 || paths.size() == paths_, "not the announced number of paths");
@@ -474,7 +484,7 @@ class Writer::Impl {
   std::size_t shader_count_;
   std::uint32_t warp_size_;
   std::vector<ShaderStage> shader_stages_;
-  bool has_block_counts_ = false, has_branch_counts_ = false, has_load_counts_ = false;
+  bool has_block_counts_ = false, has_branch_counts_ = false, has_load_counts_ = false, has_value_counts_ = false;
   ChunkPipeline pipeline_;
   std::optional<hdf5::Sink> sink_;
   Handle file_;
@@ -519,6 +529,10 @@ void Writer::add_load_counts(const InstructionCounts& counts) {
   impl_->add_load_counts(counts);
 }
 
+void Writer::add_value_counts(const ValueCounts& counts) {
+  impl_->add_value_counts(counts);
+}
+
 void Writer::add_paths(const Paths& paths) {
   impl_->add_paths(paths);
 }
@@ -556,6 +570,9 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
   }
   if (trace.load_counts.size() != 0) {
     writer.add_load_counts(trace.load_counts);
+  }
+  if (trace.value_counts.size() != 0) {
+    writer.add_value_counts(trace.value_counts);
   }
   if (trace.paths.size() != 0) {
     writer.add_paths(trace.paths);

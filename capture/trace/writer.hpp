@@ -64,6 +64,7 @@ class Writer {
   void add_block_counts(const BlockCounts& counts);
   void add_branch_counts(const InstructionCounts& counts);
   void add_load_counts(const InstructionCounts& counts);
+  void add_value_counts(const ValueCounts& counts);
   void add_paths(const Paths& paths);
   void add_access_sites(const AccessSites& sites);
   void add_pipeline_facts(const std::vector<PipelineFacts>& facts);

@@ -37,6 +37,10 @@ constexpr bool is_own_call(ShaderStage stage, EventKind kind) {
       return kind == EventKind::Miss;
     case ShaderStage::Callable:
       return kind == EventKind::Callable;
+    case ShaderStage::Vertex:
+    case ShaderStage::Fragment:
+    case ShaderStage::Compute:
+      break;
   }
   return false;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/block_counts/invocation_ends.hpp"
+#include "capture/profile/value_profile.hpp"
 #include "capture/spirv/uniformity.hpp"
 #include "tests/capture/captured.hpp"
 
@@ -313,6 +314,52 @@ TEST_P(CapturedProgram, CountsOfBranchesAndLoadsAgreeWithBlocksAndProofs) {
   };
   EXPECT_EQ(rows(trusting.trace.branch_counts), rows(all.trace.branch_counts));
   EXPECT_EQ(rows(trusting.trace.load_counts), rows(all.trace.load_counts));
+}
+
+/// The values of each loaded number are all its executions, and the launch's parameters have their known values.
+TEST_P(CapturedProgram, ValuesOfLoadsAreWhatTheProgramGives) {
+  const Case& test = GetParam();
+  const Captured captured =
+      capture(test.program, arguments_of(test),
+              {{"RAYREPLAY_CAPTURE_PROFILE", "loads,values"}, {"RAYREPLAY_CAPTURE_PROFILE_VALUE_SLOTS", "1024"}});
+  EXPECT_EQ(captured.picture, render(test.program, arguments_of(test)));
+  const trace::Trace& trace = captured.trace;
+  std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint32_t, std::uint32_t>, std::size_t> loads;
+  for (std::size_t row = 0; row < trace.load_counts.size(); ++row) {
+    loads[{trace.load_counts.pipeline[row], trace.load_counts.shader[row], trace.load_counts.function[row],
+           trace.load_counts.instruction[row]}] = row;
+  }
+  trace::Profile profile{trace.header, trace.shaders, {}, {}, {}, ""};
+  profile.value_counts = trace.value_counts;
+  const std::map<std::string, std::string> known = {
+      {"params.width", "21"}, {"params.height", "13"}, {"params.samples", "1"}, {"params.depth", "5"}};
+  std::size_t met = 0, whole = 0;
+  for (const profile::ValuePlace& place : profile::value_profile(profile, "the trace")) {
+    const std::size_t load = loads.at({place.pipeline, place.shader, place.function, place.instruction});
+    EXPECT_EQ(place.lanes, trace.load_counts.lanes[load]) << place.name;
+    EXPECT_EQ(place.groups, trace.load_counts.groups[load]) << place.name;
+    std::uint64_t lanes = place.untabled, uniform = 0;
+    for (const profile::LoadedValue& value : place.values) {
+      lanes += value.lanes;
+      uniform += value.uniform_groups;
+    }
+    EXPECT_EQ(lanes, place.lanes) << place.name;
+    whole += place.untabled == 0 ? 1U : 0U;
+    // A vector's value is one in all lanes only where each number is.
+    if (place.untabled == 0 && trace.load_counts.uniform[load] != trace::kNotCompared) {
+      EXPECT_GE(uniform, trace.load_counts.uniform[load]) << place.name;
+    }
+    for (const auto& [name, value] : known) {
+      if (place.name.ends_with(name) && place.lanes != 0) {
+        ASSERT_EQ(place.values.size(), 1U) << place.name;
+        EXPECT_EQ(profile::value_text(place.values[0].bits, place.number), value) << place.name;
+        EXPECT_EQ(place.values[0].uniform_groups, place.groups) << place.name;
+        ++met;
+      }
+    }
+  }
+  EXPECT_GE(met, 4U);
+  EXPECT_GT(whole, 10U);
 }
 
 TEST_P(CapturedProgram, KeepsItsPictureAndBooksBalance) {

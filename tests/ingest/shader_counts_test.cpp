@@ -140,6 +140,58 @@ TEST(InstructionCountsOfASpool, NeedNoBlocks) {
   EXPECT_THAT(counts.loads.lanes, ElementsAre(9, 3));
 }
 
+/// A table of three slots for load 8 of block 1: 5 in two lanes, 2^31 in one, a free slot.
+SpoolContents contents_with_values() {
+  SpoolContents result = contents_with_instructions();
+  spool::Counters& counters = result.counters[4];
+  counters.cells = counters.functions[0].cells = 18 + 11;
+  counters.functions[0].sites.push_back({SiteKind::Value, spool::kNone, 1, 8, 18, 3, 0, 2, 3});
+  constexpr std::uint64_t kHeld = std::uint64_t{1} << 32;
+  for (const std::uint64_t count :
+       {std::uint64_t{3}, std::uint64_t{2}, kHeld + 5, std::uint64_t{2}, std::uint64_t{1}, kHeld + 0x80000000,
+        std::uint64_t{1}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+    result.counts[0].cells.push_back(count);
+  }
+  return result;
+}
+
+TEST(ValueCountsOfASpool, AreTheTables) {
+  Lines remarks;
+  const trace::ValueCounts values = read_all(contents_with_values(), remarks).values;
+  EXPECT_THAT(remarks, IsEmpty());
+  EXPECT_THAT(values.pipeline, ElementsAre(2));
+  EXPECT_THAT(values.shader, ElementsAre(4));
+  EXPECT_THAT(values.block, ElementsAre(1));
+  EXPECT_THAT(values.instruction, ElementsAre(8));
+  EXPECT_THAT(values.component, ElementsAre(2));
+  EXPECT_THAT(values.lanes, ElementsAre(3));
+  EXPECT_THAT(values.groups, ElementsAre(2));
+  EXPECT_THAT(values.place, ElementsAre(0, 0));
+  EXPECT_THAT(values.value, ElementsAre(5, 0x80000000));
+  EXPECT_THAT(values.value_lanes, ElementsAre(2, 1));
+  EXPECT_THAT(values.uniform_groups, ElementsAre(1, 0));
+  EXPECT_THAT(values.most_lanes, ElementsAre(2, 1));
+}
+
+/// A key comes once, with the launch that met its value first; a slot whose key is of no counted launch has no value.
+TEST(ValueCountsOfASpool, AreSumsOfLaunches) {
+  SpoolContents spool = contents_with_values();
+  spool.counts.push_back(spool.counts[0]);
+  auto& later = spool.counts[1].cells;
+  later[20] = later[23] = 0;
+  later[26] = (std::uint64_t{1} << 32) + 9;
+  later[18] = 6;
+  later[27] = 2;
+  Lines remarks;
+  const trace::ValueCounts values = read_all(spool, remarks).values;
+  EXPECT_THAT(remarks, IsEmpty());
+  EXPECT_THAT(values.lanes, ElementsAre(9));
+  EXPECT_THAT(values.value, ElementsAre(5, 9, 0x80000000));
+  EXPECT_THAT(values.value_lanes, ElementsAre(4, 2, 2));
+  spool.counts.erase(spool.counts.begin());
+  EXPECT_THAT(read_all(spool, remarks).values.value, ElementsAre(9));
+}
+
 struct Damage {
   const char* name;
   std::function<void(SpoolContents&)> damage;
@@ -153,11 +205,11 @@ void PrintTo(const Damage& damage, std::ostream* out) {
 class DamagedCounters : public testing::TestWithParam<Damage> {};
 
 TEST_P(DamagedCounters, AreLeftOutAndNamed) {
-  SpoolContents spool = contents_with_instructions();
+  SpoolContents spool = contents_with_values();
   GetParam().damage(spool);
   Lines remarks;
   const ShaderCounts counts = read_all(spool, remarks);
-  EXPECT_EQ(counts.blocks.size() + counts.branches.size() + counts.loads.size(), 0U);
+  EXPECT_EQ(counts.blocks.size() + counts.branches.size() + counts.loads.size() + counts.values.size(), 0U);
   EXPECT_THAT(remarks, ElementsAre(HasSubstr(GetParam().line)));
 }
 
@@ -170,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Damage{"NoLayout", [](SpoolContents& s) { s.counters.clear(); },
                "launch 1: the module of shader 4 is not counted: the places of its counters are not in the spool"},
-        Damage{"TooFew", [](SpoolContents& s) { s.counts[0].cells.pop_back(); }, "17 counts, 18 expected"},
+        Damage{"TooFew", [](SpoolContents& s) { s.counts[0].cells.pop_back(); }, "28 counts, 29 expected"},
         Damage{"NoModule",
                [](SpoolContents& s) {
                  s.shaders[4].spirv = {1, 2, 3};
@@ -193,7 +245,7 @@ INSTANTIATE_TEST_SUITE_P(
                "its shaders are not in the spool, or not in order"},
         Damage{"NoShaderOfFunction", [](SpoolContents& s) { function(s).shaders.clear(); },
                "its shaders are not in the spool, or not in order"},
-        Damage{"Counter", [](SpoolContents& s) { function(s).first = 1; }, "its last count would be number 19 of 18"},
+        Damage{"Counter", [](SpoolContents& s) { function(s).first = 1; }, "its last count would be number 30 of 29"},
         Damage{"HugeCounter", [](SpoolContents& s) { function(s).first = 0xFFFFFFFF; }, "its last count would be"},
         Damage{"Site", [](SpoolContents& s) { function(s).sites[3].to = 7; }, "block 7 is counted, which the function"},
         Damage{"Flow", [](SpoolContents& s) { s.counts[0].cells[6] = 11; },
@@ -208,8 +260,35 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"CellsOfABlock", [](SpoolContents& s) { function(s).sites[0].cells = 7; }, "a site has the numbers 7"},
         Damage{"ProvenAndCounted", [](SpoolContents& s) { function(s).sites[4].always = 4; },
                "a site has the numbers 7"},
-        Damage{"CellBehindTheLast", [](SpoolContents& s) { function(s).sites[7].cell = 16; },
-               "a site's last count would be number 19 of 18"},
+        Damage{"CellBehindTheLast", [](SpoolContents& s) { function(s).sites[7].cell = 27; },
+               "a site's last count would be number 30 of 29"},
+        Damage{"TableBehindTheLast", [](SpoolContents& s) { function(s).sites[8].slots = 4; },
+               "a site's last count would be number 32 of 29"},
+        Damage{"HugeTable", [](SpoolContents& s) { function(s).sites[8].slots = 0xFFFF; },
+               "a site's last count would be number 196625 of 29"},
+        Damage{"NoTable", [](SpoolContents& s) { function(s).sites[8].slots = 0; },
+               "a site of component 2 has a table of size 0"},
+        Damage{"TableOfALoad", [](SpoolContents& s) { function(s).sites[5].slots = 1; },
+               "a site of component 0 has a table of size 1"},
+        Damage{"Component", [](SpoolContents& s) { function(s).sites[8].component = 4; },
+               "a site of component 4 has a table of size 3"},
+        Damage{"ComponentTwice", [](SpoolContents& s) { function(s).sites.push_back(function(s).sites[8]); },
+               "instruction 8 is there twice"},
+        Damage{"Key", [](SpoolContents& s) { s.counts[0].cells[20] = 5; }, "instruction 8 has a value of 5"},
+        Damage{"KeyTwice",
+               [](SpoolContents& s) {
+                 s.counts.push_back(s.counts[0]);
+                 s.counts.back().cells[18] = s.counts.back().cells[19] = 0;
+               },
+               "instruction 8 has a value of 8589934602"},
+        Damage{"MoreOfAValueThanExecuted", [](SpoolContents& s) { s.counts[0].cells[24] = 2; },
+               "instruction 8 would have had a value in 2 lanes and 0 groups of 3 lanes in 2 groups"},
+        Damage{"MoreUniformOfAValue", [](SpoolContents& s) { s.counts[0].cells[22] = 3; },
+               "instruction 8 would have had a value in 2 lanes and 3 groups of 3 lanes in 2 groups"},
+        Damage{"KeyWithoutLanes", [](SpoolContents& s) { s.counts[0].cells[24] = 0; },
+               "instruction 8 would have had a value in 0 lanes"},
+        Damage{"GroupsOfAValue", [](SpoolContents& s) { s.counts[0].cells[19] = 4; },
+               "instruction 8 would have run with 3 lanes in 4 groups"},
         Damage{"Instruction", [](SpoolContents& s) { function(s).sites[4].instruction = 7; },
                "block 0 has no instruction 7"},
         Damage{"BlockOfAnInstruction", [](SpoolContents& s) { function(s).sites[4].to = 4; },

@@ -56,6 +56,21 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
+/// Lanes and uniform groups by value.
+using ValueTable = std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>;
+
+ValueTable read_table(const std::byte* cells, std::uint32_t slots) {
+  ValueTable table;
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    std::array<std::uint64_t, instrument::kSlotCells> found{};
+    std::memcpy(found.data(), cells + std::size_t{slot} * sizeof found, sizeof found);
+    if (found[0] >> 32 == instrument::kTableMark) {
+      table[static_cast<std::uint32_t>(found[0])] = {found[1], found[2]};
+    }
+  }
+  return table;
+}
+
 void PrintTo(const Count& count, std::ostream* out) {
   *out << count.lanes << " lanes, " << count.groups << " groups, uniform " << count.uniform << ", address "
        << count.uniform_address;
@@ -95,6 +110,7 @@ struct Ran {
   std::map<spirv::Place, Count> counts;  ///< by place in the application's module
   std::map<spirv::Place, CounterSite> sites;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Count> blocks;  ///< by function and block
+  std::map<spirv::Place, ValueTable> tables;                        ///< of numbers
   std::vector<Execution> executions;
 };
 
@@ -170,6 +186,13 @@ Ran run(const apps::Device& device, const Words& words, instrument::Options opti
   std::memcpy(ran.executions.data(), executions.mapped() + sizeof heads, ran.executions.size() * sizeof(Execution));
   for (const instrument::CountedFunction& counted : result.counters.functions) {
     for (const CounterSite& site : counted.sites) {
+      if (site.kind == SiteKind::Value) {
+        if (site.component == 0) {
+          const std::byte* cells = counters.mapped() + (counted.first + site.cell + 2) * 8;
+          ran.tables[{counted.function, site.instruction}] = read_table(cells, site.slots);
+        }
+        continue;
+      }
       std::array<std::uint64_t, 4> cells{};
       std::memcpy(cells.data(), counters.mapped() + (counted.first + site.cell) * 8,
                   static_cast<std::size_t>(std::popcount(site.cells)) * 8);
@@ -310,6 +333,45 @@ TEST_P(InstructionCounts, AreThoseOfTheRecordedLanes) {
       }
     }
   }
+}
+
+/// The slow twin of tables of values.
+std::map<std::uint32_t, ValueTable> evaluate_values(const std::vector<Execution>& executions) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> groups;
+  std::map<std::uint32_t, ValueTable> result;
+  for (const Execution& execution : executions) {
+    groups[{execution.site, execution.group}].insert(execution.word);
+    ++result[execution.site][execution.word].first;
+  }
+  for (const auto& [key, words] : groups) {
+    if (words.size() == 1) {
+      ++result[key.first][*words.begin()].second;
+    }
+  }
+  return result;
+}
+
+/// Sites whose recorded word is the loaded number.
+TEST_P(InstructionCounts, ValuesAreThoseOfTheRecordedLanes) {
+  if (!GetParam().loads) {
+    GTEST_SKIP() << "branches load nothing";
+  }
+  instrument::Options options = counting(GetParam(), false, false);
+  options.value_slots = 64;
+  const Ran ran = run(device(), words_, options);
+  const auto places = places_of(words_, ran.sites);
+  const auto expected = evaluate_values(ran.executions);
+  std::size_t uniform = 0, divergent = 0;
+  for (const std::uint32_t site : {20U, 21U, 22U, 23U, 24U, 25U, 26U, 27U, 28U, 34U, 35U, 38U}) {
+    const ValueTable& table = ran.tables.at(places.at(site));
+    EXPECT_EQ(table, expected.at(site)) << "site " << site;
+    for (const auto& [value, counts] : table) {
+      uniform += counts.second != 0 ? 1U : 0U;
+      divergent += counts.second == 0 ? 1U : 0U;
+    }
+  }
+  EXPECT_GT(uniform, 5U);
+  EXPECT_GT(divergent, 5U);
 }
 
 /// Counts that follow from the shader's text, given groups of several lanes along x.

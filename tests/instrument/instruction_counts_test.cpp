@@ -164,6 +164,69 @@ TEST(InstructionCounters, CallTheirProbesOnce) {
   }
 }
 
+/// Components of a type whose values have tables: numbers of 32 bits and vectors of them.
+std::uint32_t components_of(const Module& module, Id type) {
+  std::map<Id, const Instruction*> types;
+  for (const Instruction& i : module.globals) {
+    types[i.result()] = &i;
+  }
+  const Instruction* of = types.at(type);
+  const bool vector = of->is(Op::OpTypeVector);
+  const Instruction* number = vector ? types.at((*of)[2]) : of;
+  const bool known = (number->is(Op::OpTypeInt) || number->is(Op::OpTypeFloat)) && (*number)[2] == 32;
+  return !known ? 0 : vector ? (*of)[3] : 1;
+}
+
+/// Each component has a table; other types have none, with a note of their number.
+TEST(InstructionCounters, TableTheValuesOfLoads) {
+  std::size_t tables = 0, left_alone = 0;
+  for (const test::CorpusModule& module : test::corpus()) {
+    instrument::Options options = counting_instructions(false);
+    options.count_branches = false;
+    options.value_slots = 5;
+    const auto result = instrument::instrument(module.words, options);
+    if (result.status != instrument::Status::Instrumented) {
+      continue;
+    }
+    const Module given = module_of(module.words), after = module_of(result.spirv);
+    std::size_t others = 0;
+    for (const auto& counted : result.counters.functions) {
+      std::map<std::uint32_t, std::set<std::uint8_t>> components;
+      std::set<std::uint32_t> loads;
+      std::uint32_t end = 0;
+      for (const CounterSite& site : counted.sites) {
+        EXPECT_EQ(site.cell, end);
+        end += instrument::size_of(site);
+        if (site.kind == SiteKind::Load) {
+          loads.insert(site.instruction);
+          EXPECT_EQ(site.slots, 0);
+        } else {
+          EXPECT_EQ(site.kind, SiteKind::Value);
+          EXPECT_EQ(site.slots, 5);
+          EXPECT_EQ(site.cells, instrument::kLanes | instrument::kGroups);
+          EXPECT_TRUE(components[site.instruction].insert(site.component).second);
+        }
+      }
+      EXPECT_EQ(end, counted.cells);
+      for (const std::uint32_t load : loads) {
+        const Instruction& i = given.functions.at(counted.function).body.at(load);
+        const std::uint32_t expected = components_of(given, i.result_type());
+        EXPECT_EQ(components[load].size(), expected) << module.name << " %" << i.result();
+        tables += expected;
+        others += expected == 0 ? 1U : 0U;
+      }
+    }
+    left_alone += others;
+    EXPECT_EQ(others != 0, std::ranges::any_of(result.notes,
+                                               [](const std::string& note) {
+                                                 return note.starts_with("values of loads have no tables in ");
+                                               }))
+        << module.name;
+  }
+  EXPECT_GT(tables, 200U);
+  EXPECT_GT(left_alone, 10U);
+}
+
 TEST(InstructionCounters, CompareEveryWord) {
   const auto& module = test::corpus_module("branches_and_loads.rchit.vulkan1.2.stripped");
   const auto result = instrument::instrument(module.words, counting_instructions(false));

@@ -59,6 +59,30 @@ TEST(RecordingAnyHit, IsValidAndRecords) {
   }
 }
 
+// Compute shaders count when they are asked for; ray-tracing shaders then stay as they are.
+TEST(OtherStages, AreInstrumentedInPlaceOfRayTracing) {
+  std::size_t counted = 0;
+  for (const test::CorpusModule& module : test::corpus()) {
+    instrument::Options options = test::plain_options();
+    options.stages = instrument::Stages::Others;
+    options.count_blocks = block_counts::CounterSet::All;
+    options.count_branches = options.count_loads = true;
+    options.value_slots = 4;
+    const instrument::Result result = instrument::instrument(module.words, options);
+    if (!module.name.starts_with("plain.comp")) {
+      EXPECT_EQ(result.status, Status::Unchanged) << module.name;
+      continue;
+    }
+    ASSERT_EQ(result.status, Status::Instrumented) << module.name << ": " << result.reason;
+    EXPECT_EQ(test::validate(result.spirv, module.environment), "") << module.name;
+    EXPECT_EQ(result.entry_points.at(0).stage, instrument::Stage::Compute);
+    EXPECT_GT(result.counters.cells, 0U);
+    EXPECT_TRUE(result.sites.empty());
+    ++counted;
+  }
+  EXPECT_GT(counted, 0U);
+}
+
 // What was instrumented once is a module like any other.
 TEST(Twice, StaysValid) {
   for (const test::CorpusModule& module : test::corpus()) {

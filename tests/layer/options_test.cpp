@@ -90,6 +90,24 @@ TEST(Options, ProfilesAndTheirCounters) {
   EXPECT_THAT(to_text(memory), HasSubstr("profile=paths,memory\n"));
   EXPECT_THAT(to_text(memory), HasSubstr("profile_memory_sample=7\n"));
   EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", "0"}}).problems, SizeIs(1));
+  EXPECT_FALSE(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}}).profile_compute);
+  const auto stages = from({{"RAYREPLAY_CAPTURE_PROFILE_STAGES", "rays, graphics"}});
+  EXPECT_TRUE(stages.profile_graphics && !stages.profile_compute);
+  EXPECT_THAT(to_text(stages), HasSubstr("profile_stages=rays,graphics\n"));
+  EXPECT_TRUE(from({{"RAYREPLAY_CAPTURE_PROFILE_STAGES", "all"}}).profile_compute);
+  for (const char* odd : {"", "graphic", "compute,", "all,compute"}) {
+    EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_STAGES", odd}}).problems, SizeIs(1)) << odd;
+  }
+  const auto values =
+      from({{"RAYREPLAY_CAPTURE_PROFILE", "values,blocks"}, {"RAYREPLAY_CAPTURE_PROFILE_VALUE_SLOTS", "7"}});
+  EXPECT_TRUE(values.profile_values && values.profile_blocks && !values.profile_loads);
+  EXPECT_EQ(values.profile_value_slots, 7U);
+  EXPECT_THAT(to_text(values), HasSubstr("profile=blocks,values\n"));
+  EXPECT_THAT(to_text(values), HasSubstr("profile_value_slots=7\n"));
+  EXPECT_FALSE(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}}).profile_values);
+  for (const char* odd : {"0", "1025", "-1", "many"}) {
+    EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_VALUE_SLOTS", odd}}).problems, SizeIs(1)) << odd;
+  }
   for (const char* odd : {"blocks,", ",blocks", "blocks,all", "blocks,ways"}) {
     EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE", odd}}).problems, SizeIs(1)) << odd;
   }

@@ -186,7 +186,7 @@ TEST(PathEfficiency, IsThatOfTheDefinition) {
     }
     const PathTallies fast = tally_paths(trace, profile_of(trace), launch);
     const PathTallies expected = slow(trace, launch);
-    for (std::size_t s = 0; s < trace::kShaderStages; ++s) {
+    for (std::size_t s = 0; s < trace::kRayTracingStages; ++s) {
       EXPECT_EQ(fast.by_stage[s].groups, expected.by_stage[s].groups);
       EXPECT_EQ(fast.by_stage[s].lane_instructions, expected.by_stage[s].lane_instructions);
       EXPECT_EQ(fast.by_stage[s].group_instructions, expected.by_stage[s].group_instructions);

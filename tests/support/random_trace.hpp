@@ -84,7 +84,7 @@ class RandomTrace {
 
  private:
   void add_shaders() {
-    for (std::size_t s = 0; s < trace::kShaderStages; ++s) {
+    for (std::size_t s = 0; s < trace::kRayTracingStages; ++s) {
       for (std::uint32_t n = 1 + random_.below(3); n > 0; --n) {
         trace::Shader shader;
         shader.stage = static_cast<trace::ShaderStage>(s);

@@ -168,6 +168,20 @@ TEST_F(RoundTripTest, BranchAndLoadCounts) {
   EXPECT_EQ(bytes_of_column(profile.load_counts.uniform_address), bytes_of_column(trace.load_counts.uniform_address));
 }
 
+TEST_F(RoundTripTest, ValueCounts) {
+  Trace trace = random_trace({.seed = 6, .size = {3, 2, 1}});
+  trace.value_counts = {{0, 7}, {1, 1}, {0, 3},          {1, 0}, {9, 4}, {3, 0}, {4, 3},
+                        {2, 3}, {0, 1}, {0xFFFFFFFF, 0}, {3, 3}, {1, 3}, {4, 3}};
+  write(trace, file());
+  EXPECT_EQ(difference(trace, load(file())), "");
+  EXPECT_EQ(read_info(file()).value_places, 2U);
+  EXPECT_EQ(bytes_of_column(load_profile(file()).value_counts.value), bytes_of_column(trace.value_counts.value));
+  // Loads that never ran have no values.
+  trace.value_counts = {{0}, {1}, {0}, {1}, {9}, {3}, {0}, {0}, {}, {}, {}, {}, {}};
+  write(trace, file(), {.overwrite = true});
+  EXPECT_EQ(difference(trace, load(file())), "");
+}
+
 TEST_F(RoundTripTest, TraceWithoutAnything) {
   write({}, file());
   const Trace loaded = load(file());

@@ -42,6 +42,8 @@ Trace sound_trace_with_everything() {
   trace.block_counts = {{0, 0, 0, 2}, {1, 1, 3, 1}, {0, 0, 2, 0}, {0, 1, 0, 0}, {7, 0, 9, 4}, {2, 0, 9, 1}};
   trace.branch_counts = {{0, 0}, {1, 1}, {0, 0}, {0, 1}, {6, 12}, {7, 0}, {2, 0}, {1, 0}, {}};
   trace.load_counts = {{0, 2}, {1, 1}, {0, 0}, {0, 1}, {6, 4}, {7, 9}, {2, 3}, {kNotCompared, 3}, {2, 0}};
+  trace.value_counts = {{0, 0}, {1, 1},    {0, 0},    {1, 1},    {4, 4},    {0, 2},   {7, 5},
+                        {2, 2}, {0, 0, 1}, {3, 9, 1}, {2, 4, 5}, {1, 0, 1}, {2, 5, 5}};
   launch.data.events.ray = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, kNone, 0, 0, 1};
   trace.paths = {{kRayGen, kHit, kHit}, {2, 0, 1}, {1, 1, 0, 1, 2}, {kRayGen, kHit, kHit}, {0, 0, 0}, {0, 0, 1}};
   launch.data.events.path.assign(14, 0);
@@ -129,8 +131,8 @@ const Broken kBroken[] = {
     {"RecordSlot", [](Trace& t) { first(t).shader_table[0].any_hit = kAny; }, "/launch/0/shader_table/any_hit[0]",
      "cannot stand here (found shader 2, any-hit; expected none)"},
     {"WarpSizeMissing", [](Trace& t) { t.header.warp_size = 0; }, "/warp_size", "no usable warp size"},
-    {"Stage", [](Trace& t) { t.shaders[2].stage = static_cast<ShaderStage>(6); }, "/shaders/stage[2]",
-     "there is no such shader stage (found 6; expected less than 6)"},
+    {"Stage", [](Trace& t) { t.shaders[2].stage = static_cast<ShaderStage>(9); }, "/shaders/stage[2]",
+     "there is no such shader stage (found 9; expected less than 9)"},
     {"TooManyShaders", [](Trace& t) { t.shaders.resize(70'000); }, "/shaders", "more shaders than shader ids"},
     {"GeometryType", [](Trace& t) { t.scene.geometries[1].type = static_cast<GeometryType>(2); },
      "/scene/geometries/type[1]", "there is no such geometry type"},
@@ -386,6 +388,30 @@ const Broken kBroken[] = {
      "more executions were uniform than there are (found 4; expected 3 or fewer"},
     {"LoadAddressColumn", [](Trace& t) { t.load_counts.uniform_address.clear(); }, "/profile/loads/uniform_address",
      "the column has another length than lanes (found 0; expected 2)"},
+    {"ValueColumn", [](Trace& t) { t.value_counts.component.pop_back(); }, "/profile/values/component",
+     "the column has another number of rows than its table (found 1; expected 2)"},
+    {"ValueTableColumn", [](Trace& t) { t.value_counts.most_lanes.pop_back(); }, "/profile/value_tables/most_lanes",
+     "the column has another number of rows than its table (found 2; expected 3)"},
+    {"ValueShader", [](Trace& t) { t.value_counts.shader[0] = 6; }, "/profile/values/shader[0]",
+     "the place's shader id is out of range (found 6; expected less than 6"},
+    {"ValueComponent", [](Trace& t) { t.value_counts.component[1] = 4; }, "/profile/values/component[1]",
+     "a vector has no such component (found 4; expected 0 to 3)"},
+    {"ValuePlaceTwice", [](Trace& t) { t.value_counts.component[1] = 0; }, "/profile/values/instruction[1]",
+     "the rows do not ascend (found pipeline 0, shader 1, function 0, instruction 4, component 0"},
+    {"ValueGroups", [](Trace& t) { t.value_counts.groups[0] = 1; }, "/profile/values/groups[0]",
+     "so many lanes cannot have run in so many groups (found 7 lanes in 1 groups"},
+    {"ValueOfNoPlace", [](Trace& t) { t.value_counts.place[2] = 2; }, "/profile/value_tables/place[2]",
+     "there is no such place (found 2; expected less than 2, the number of places)"},
+    {"ValueTwice", [](Trace& t) { t.value_counts.value[1] = 3; }, "/profile/value_tables/value[1]",
+     "the rows do not ascend (found place 0, value 3"},
+    {"ValueLanes", [](Trace& t) { t.value_counts.value_lanes[1] = 6; }, "/profile/value_tables/lanes[1]",
+     "so many of the place's lanes cannot have had the value (found 6; expected 1 to 5)"},
+    {"ValueNever", [](Trace& t) { t.value_counts.value_lanes[0] = 0; }, "/profile/value_tables/lanes[0]",
+     "so many of the place's lanes cannot have had the value (found 0; expected 1 to 7)"},
+    {"ValueUniform", [](Trace& t) { t.value_counts.uniform_groups[2] = 3; }, "/profile/value_tables/uniform_groups[2]",
+     "so many of the place's groups cannot have had the value alone (found 3; expected 2 or fewer)"},
+    {"ValueBound", [](Trace& t) { t.value_counts.most_lanes[1] = 3; }, "/profile/value_tables/most_lanes[1]",
+     "it bounds the value's lanes, which are some of the place's (found 3; expected 4 to 7)"},
     {"ReportPrimitive", [](Trace& t) { events(t).primitive[2] = 1; }, "/launch/0/events/primitive[2]",
      "(found 1; expected 2, as in row 1)"},
 };

@@ -188,6 +188,21 @@ std::string difference(const Trace& a, const Trace& b) {
     c.columns(path + "uniform", x->uniform, y->uniform);
     c.columns(path + "uniform_address", x->uniform_address, y->uniform_address);
   }
+  const ValueCounts& x_values = a.value_counts;
+  const ValueCounts& y_values = b.value_counts;
+  c.columns("values/pipeline", x_values.pipeline, y_values.pipeline);
+  c.columns("values/shader", x_values.shader, y_values.shader);
+  c.columns("values/function", x_values.function, y_values.function);
+  c.columns("values/block", x_values.block, y_values.block);
+  c.columns("values/instruction", x_values.instruction, y_values.instruction);
+  c.columns("values/component", x_values.component, y_values.component);
+  c.columns("values/lanes", x_values.lanes, y_values.lanes);
+  c.columns("values/groups", x_values.groups, y_values.groups);
+  c.columns("value_tables/place", x_values.place, y_values.place);
+  c.columns("value_tables/value", x_values.value, y_values.value);
+  c.columns("value_tables/lanes", x_values.value_lanes, y_values.value_lanes);
+  c.columns("value_tables/uniform_groups", x_values.uniform_groups, y_values.uniform_groups);
+  c.columns("value_tables/most_lanes", x_values.most_lanes, y_values.most_lanes);
   c.values("pipelines", a.pipeline_facts.size(), b.pipeline_facts.size());
   for (std::size_t i = 0; i < std::min(a.pipeline_facts.size(), b.pipeline_facts.size()); ++i) {
     compare_facts(a.pipeline_facts[i], b.pipeline_facts[i], c);

@@ -159,6 +159,9 @@ void require_profile(const CaptureArguments& options) {
   };
   require("block_counters", "--block-counters", all.profile_blocks, "blocks");
   require("profile_memory_sample", "--profile-memory-sample", all.profile_memory, "memory");
+  require("profile_stages", "--profile-stages",
+          all.profile_blocks || all.profile_branches || all.profile_loads || all.profile_values, "blocks");
+  require("profile_value_slots", "--profile-value-slots", all.profile_values, "values");
   require("profile_proven", "--profile-proven", all.profile_branches || all.profile_loads, "branches,loads");
 }
 
@@ -437,7 +440,7 @@ int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool,
   how.progress = progress.get();
   const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
   log_traces(result);
-  if (has_launches(result)) {
+  if (has_traces(result)) {
     print_launches(result, format);
   }
   return static_cast<int>(ErrorKind::Output);
@@ -459,7 +462,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     throw;
   }
   const bool failed = !facts.end->succeeded();
-  if (failed && has_launches(result)) {
+  if (failed && has_traces(result)) {
     console::tell("{}; the trace has its recording up to then", end_text(*facts.end));
   } else if (failed && !result.traces.empty()) {
     console::tell("{}", end_text(*facts.end));
@@ -469,7 +472,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     settle_spool(spool, files, options);
     return nothing_traced(result, facts);
   }
-  if (!has_launches(result)) {
+  if (!has_traces(result)) {
     console::tell("the recording is kept in {}", quoted(spool.string()));
     throw no_launch(options.output.path);
   }

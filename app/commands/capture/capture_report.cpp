@@ -116,9 +116,10 @@ void log_failures(const std::vector<SpoolFailure>& failures) {
   }
 }
 
-bool has_launches(const ingest::IngestResult& result) {
+bool has_traces(const ingest::IngestResult& result) {
+  // A program without launches may have counts of other work.
   return std::any_of(result.traces.begin(), result.traces.end(),
-                     [](const ingest::TraceSummary& trace) { return !trace.launches.empty(); });
+                     [](const ingest::TraceSummary& trace) { return !trace.launches.empty() || !trace.hash.empty(); });
 }
 
 Error no_launch(const std::string& output) {

@@ -28,8 +28,8 @@ void log_failures(const std::vector<SpoolFailure>& failures);
 /// The table, or the JSON document "rayreplay.ingest/1".
 void print_launches(const ingest::IngestResult& result, output::Format format);
 
-/// False: every launch was left out.
-[[nodiscard]] bool has_launches(const ingest::IngestResult& result);
+/// False: nothing was written, because every launch was left out.
+[[nodiscard]] bool has_traces(const ingest::IngestResult& result);
 
 /// The error message for that case; `output`: the trace's intended name.
 [[nodiscard]] Error no_launch(const std::string& output);

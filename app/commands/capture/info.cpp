@@ -75,6 +75,7 @@ std::string profile_text(const trace::FileInfo& info) {
   add(info.block_counts, counted(info.block_counts, "counted block"));
   add(info.branch_counts, counted(info.branch_counts, "counted branch", "counted branches"));
   add(info.load_counts, counted(info.load_counts, "counted load"));
+  add(info.value_places, "values of " + counted(info.value_places, "load", "loads"));
   add(info.paths, counted(info.paths, "path of calls", "paths of calls"));
   std::uint64_t accesses = 0;
   for (const trace::LaunchInfo& launch : info.launches) {
@@ -156,6 +157,7 @@ nlohmann::ordered_json info_json(const std::string& path, const trace::FileInfo&
                                    {"block_counts", info.block_counts},
                                    {"branch_counts", info.branch_counts},
                                    {"load_counts", info.load_counts},
+                                   {"value_places", info.value_places},
                                    {"paths", info.paths},
                                    {"access_sites", info.access_sites},
                                    {"columns", to_json(column_table(info))}};

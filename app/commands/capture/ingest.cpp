@@ -44,7 +44,7 @@ int act(const IngestArguments& options) {
   const ingest::IngestResult result = ingest::ingest(files, options.output.path, how);
   log_traces(result);
   if (!failures.empty()) {
-    if (has_launches(result)) {
+    if (has_traces(result)) {
       print_launches(result, format);
     }
     return static_cast<int>(ErrorKind::Output);
@@ -60,7 +60,7 @@ int act(const IngestArguments& options) {
     }
     throw Error(ErrorKind::Missing, why_nothing(facts).info);
   }
-  if (!has_launches(result)) {
+  if (!has_traces(result)) {
     throw no_launch(options.output.path);
   }
   print_launches(result, format);

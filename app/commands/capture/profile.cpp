@@ -13,17 +13,21 @@
 #include "app/report/profile/pixel_instructions.hpp"
 #include "app/report/profile/profile_report.hpp"
 #include "app/report/profile/profile_table.hpp"
+#include "app/report/profile/value_table.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "capture/profile/access_profile.hpp"
 #include "capture/profile/merge.hpp"
 #include "capture/profile/shader_profile.hpp"
+#include "capture/profile/value_profile.hpp"
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
 #include "sim/launch/resolve.hpp"
 
 namespace rayreplay::app {
 namespace {
+
+constexpr std::uint32_t kTop = 8;  ///< values of a load
 
 struct ProfileArguments {
   std::string path;
@@ -32,6 +36,7 @@ struct ProfileArguments {
   std::optional<std::uint32_t> launch;
   bool force = false;
   std::string rows;
+  std::optional<std::uint32_t> top;
   FormatOption format;
   // of the subcommand
   std::vector<std::string> runs;
@@ -76,17 +81,23 @@ int show(const ProfileArguments& options) {
   if (!options.report.empty()) {
     output::require_folder_writable(options.report, options.force, report::profile_folder());
   }
+  const bool asks_values = options.rows == "values" || options.rows == "uniform-values";
   require_no_memory_trace(options.path);
   const trace::Profile trace = trace::load_profile(options.path);
   const std::size_t agreement_rows = trace.branch_counts.size() + trace.load_counts.size();
   const bool has_paths = trace.paths.size() != 0;
   // Accesses alone, or asked for: the only table that needs the launches.
-  const bool has_others = trace.block_counts.size() + agreement_rows != 0 || has_paths;
+  const bool has_others = trace.block_counts.size() + agreement_rows + trace.value_counts.size() != 0 || has_paths;
   const bool shows_memory = options.rows == "memory" || (!has_others && trace.access_sites.size() != 0 &&
                                                          options.report.empty() && options.rows.empty());
   require_counts(trace.access_sites.size(), options.rows == "memory", "accesses to memory", "memory", options.path);
-  require_counts(trace.block_counts.size() + agreement_rows, !(has_paths || shows_memory),
-                 "basic blocks, branches or loads", "all", options.path);
+  // Values alone, or asked for.
+  const bool shows_values = asks_values || (trace.block_counts.size() + agreement_rows == 0 && !has_paths &&
+                                            !shows_memory && options.report.empty() && options.rows.empty());
+  require_counts(trace.value_counts.size(), asks_values || options.top.has_value(), "values of loads", "values",
+                 options.path);
+  require_counts(trace.block_counts.size() + agreement_rows + (shows_values ? trace.value_counts.size() : 0),
+                 !(has_paths || shows_memory), "basic blocks, branches or loads", "all", options.path);
   require_counts(trace.block_counts.size(), options.blocks, "basic blocks", "blocks", options.path);
   require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
   require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
@@ -106,6 +117,13 @@ int show(const ProfileArguments& options) {
     const trace::Trace whole = trace::load(options.path);
     memory = report::access_table(whole, profile::access_profile(whole));
   }
+  std::vector<profile::ValuePlace> values;
+  if (trace.value_counts.size() != 0) {
+    values = profile::value_profile(trace, options.path);
+  }
+  const auto value_table = [&] {
+    return report::value_table(trace, values, options.top.value_or(kTop), options.rows == "uniform-values");
+  };
   const auto uniformity = [&] { return report::agreement_table(trace, agreement); };
   const auto table = [&] {
     if (options.blocks) {
@@ -113,6 +131,9 @@ int show(const ProfileArguments& options) {
     }
     if (memory) {
       return *memory;
+    }
+    if (shows_values) {
+      return value_table();
     }
     if (options.rows == "branches" || options.rows == "loads") {
       const bool branches = options.rows == "branches";
@@ -135,6 +156,7 @@ int show(const ProfileArguments& options) {
       all += !shaders.empty() && has_agreement ? "\n" + output::to_text(uniformity()) : "";
       all += (!shaders.empty() || has_agreement) && has_paths ? "\n" + output::to_text(report::path_table(trace, paths))
                                                               : "";
+      all += !shows_values && !values.empty() ? "\n" + output::to_text(value_table()) : "";
     }
     return all;
   };
@@ -145,6 +167,9 @@ int show(const ProfileArguments& options) {
     }
     if (memory) {
       document["memory"] = to_json(*memory);
+    }
+    if (!values.empty()) {
+      document[options.rows == "uniform-values" ? "uniform_values" : "values"] = to_json(value_table());
     }
     if (options.rows == "branches" || options.rows == "loads") {
       document[options.rows] = to_json(table());
@@ -161,8 +186,9 @@ int show(const ProfileArguments& options) {
 int merge(const ProfileArguments& options) {
   for (const auto& [given, name] :
        {std::pair{!options.path.empty(), "TRACE before merge"}, std::pair{options.blocks, "--blocks"},
-        std::pair{!options.rows.empty(), "--rows"}, std::pair{!options.report.empty(), "--report"},
-        std::pair{options.launch.has_value(), "--launch"}, std::pair{options.force, "--force before merge"}}) {
+        std::pair{!options.rows.empty(), "--rows"}, std::pair{options.top.has_value(), "--top"},
+        std::pair{!options.report.empty(), "--report"}, std::pair{options.launch.has_value(), "--launch"},
+        std::pair{options.force, "--force before merge"}}) {
     if (given) {
       throw Error(ErrorKind::Usage, {"this does not go with merge", name, "", "profile merge TRACE TRACE… -o FILE",
                                      "merge first, then rayreplay profile FILE"});
@@ -199,11 +225,14 @@ void declare(CLI::App& command, ProfileArguments& options) {
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
   add_value(command, "--rows", options.rows, "NAME",
             "Rows in place of those of shaders: branches, loads, uniformity (sums of both), paths (of the shaders' "
-            "calls), or "
-            "memory (accesses to buffers)",
+            "calls), values (of loads), uniform-values (that all lanes of a group had), or memory (accesses to "
+            "buffers)",
             "Output")
-      ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths", "memory"}))
+      ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths", "values", "uniform-values", "memory"}))
       ->excludes("--blocks");
+  add_value(command, "--top", options.top, "N", fmt::format("Values of each load, the most frequent ones [{}]", kTop),
+            "Output")
+      ->check(CLI::PositiveNumber);
   options.format.add_to(command);
   add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, and the data",
             "Report");
@@ -225,7 +254,7 @@ void add_profile_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand(
       "profile",
       "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform branches "
-      "and loads, paths of calls, accesses to buffers");
+      "and loads, paths of calls, loaded values, accesses to buffers");
   command->group("Traces");
   auto options = std::make_shared<ProfileArguments>();
   declare(*command, *options);

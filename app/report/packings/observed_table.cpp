@@ -62,7 +62,7 @@ InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const tr
     const auto tallies =
         profile::tally_paths(trace, profile::path_profile(trace.shaders, trace.paths, "the trace"), launch);
     result.all_paths = tallies.all().efficiency(warp_size);
-    for (std::size_t stage = 0; stage < trace::kShaderStages; ++stage) {
+    for (std::size_t stage = 0; stage < trace::kRayTracingStages; ++stage) {
       result.paths_by_stage.at(stage) = tallies.by_stage.at(stage).efficiency(warp_size);
     }
   }
@@ -72,7 +72,7 @@ InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const tr
   const auto shaders =
       profile::of_launch(profile::shader_profiles({trace.shaders, trace.block_counts, warp_size}, "the trace"), launch);
   result.all = profile::instruction_efficiency(shaders, warp_size);
-  for (std::size_t stage = 0; stage < trace::kShaderStages; ++stage) {
+  for (std::size_t stage = 0; stage < trace::kRayTracingStages; ++stage) {
     std::vector<profile::ShaderProfile> of_stage;
     std::ranges::copy_if(shaders, std::back_inserter(of_stage), [&](const profile::ShaderProfile& one) {
       return static_cast<std::size_t>(trace.shaders[one.shader].stage) == stage;

@@ -21,10 +21,10 @@ namespace rayreplay::report {
 /// over all captured launches. Empty without counts of groups.
 struct InstructionEfficiency {
   std::optional<double> all;
-  std::array<std::optional<double>, trace::kShaderStages> by_stage;
+  std::array<std::optional<double>, trace::kRayTracingStages> by_stage;
   /// Of the launch's calls with paths (capture/profile/path_efficiency.hpp). Empty without paths.
   std::optional<double> all_paths;
-  std::array<std::optional<double>, trace::kShaderStages> paths_by_stage;
+  std::array<std::optional<double>, trace::kRayTracingStages> paths_by_stage;
 };
 [[nodiscard]] InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const trace::Launch& launch);
 

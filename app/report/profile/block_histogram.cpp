@@ -39,6 +39,9 @@ std::vector<BlockRange> block_histogram(const ProfileContext& context, const Pro
   std::map<int, BlockRange> decades;
   BlockRange never;
   for (const auto& [shader, of] : details.executions) {
+    if (stage_of(context, shader) >= trace::kRayTracingStages) {
+      continue;  // its invocations are no threads of launches
+    }
     for (const profile::BlockProfile& block : of.profile.blocks) {
       if (block.lanes == 0) {
         ++never.by_stage.at(stage_of(context, shader));

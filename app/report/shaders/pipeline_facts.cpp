@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 using trace::ShaderStage;
 
 /// VkShaderStageFlagBits of ray tracing.
-constexpr std::array<std::pair<std::uint32_t, ShaderStage>, trace::kShaderStages> kStageBits = {
+constexpr std::array<std::pair<std::uint32_t, ShaderStage>, trace::kRayTracingStages> kStageBits = {
     {{0x100, ShaderStage::RayGeneration},
      {0x200, ShaderStage::AnyHit},
      {0x400, ShaderStage::ClosestHit},

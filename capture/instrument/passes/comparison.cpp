@@ -390,6 +390,38 @@ bool is_comparable(const Rewriter& rewriter, Id type) {
   return words_of(rewriter, type, 0) != 0;
 }
 
+std::uint32_t value_components(const Rewriter& rewriter, Id type, std::string& why) {
+  const Instruction* of = rewriter.global(type);
+  const bool vector = of != nullptr && of->is(Op::OpTypeVector);
+  const Instruction* number = vector ? rewriter.global((*of)[2]) : of;
+  if (number == nullptr || (!number->is(Op::OpTypeInt) && !number->is(Op::OpTypeFloat)) ||
+      (vector && ((*of)[3] < 2 || (*of)[3] > kChunk))) {
+    why = "of structures, arrays, matrices, pointers and the like";
+    return 0;
+  }
+  if ((*number)[2] != 32 || (number->is(Op::OpTypeFloat) && number->size() > 3)) {
+    why = "of numbers that have not 32 bits";
+    return 0;
+  }
+  return vector ? (*of)[3] : 1;
+}
+
+Id value_words(Rewriter& rewriter, std::vector<Instruction>& out, Id value, std::uint32_t components) {
+  const Id given = rewriter.analysis.type_of(value);
+  const Id wanted = components == 1 ? rewriter.linker.type_uint() : rewriter.linker.type_uvec(components);
+  const Id words = given == wanted ? value : rewriter.bitcast(out, wanted, value);
+  if (components == kChunk) {
+    return words;
+  }
+  const Id all = rewriter.linker.fresh();
+  Instruction composite(Op::OpCompositeConstruct, {rewriter.linker.type_uvec(kChunk), all, words});
+  for (std::uint32_t c = components; c < kChunk; ++c) {
+    composite.add(rewriter.linker.constant(0));
+  }
+  out.push_back(std::move(composite));
+  return all;
+}
+
 Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values) {
   Comparer comparer(rewriter, out, leader);
   for (const Id value : values) {

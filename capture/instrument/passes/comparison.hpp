@@ -44,6 +44,13 @@ class PointerDefinitions {
 /// Whether values of a type can be compared.
 [[nodiscard]] bool is_comparable(const Rewriter& rewriter, Id type);
 
+/// Components of a type whose values have tables: 1 for numbers of 32 bits, 2 to 4 for vectors of them. 0 for any other
+/// type, with the reason in `why`.
+[[nodiscard]] std::uint32_t value_components(const Rewriter& rewriter, Id type, std::string& why);
+
+/// Id of the components of a value of such a type, as a vector of four words; those beyond the last are 0.
+[[nodiscard]] Id value_words(Rewriter& rewriter, std::vector<Instruction>& out, Id value, std::uint32_t components);
+
 /// Id of a truth value, in each lane: whether it has the leader's values. `values`: one or more, of comparable types.
 [[nodiscard]] Id compare(Rewriter& rewriter, std::vector<Instruction>& out, Id leader, std::span<const Id> values);
 

@@ -21,6 +21,9 @@ using spv::Op;
 
 namespace {
 
+/// Place of `helper` among the arguments of the probes that count.
+constexpr std::size_t kHelperArgument = 2;
+
 /// 64 MiB of u64.
 constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 23;
 
@@ -68,9 +71,9 @@ struct Counters::Edits {
       if (sites[s].kind != SiteKind::Block) {
         if (sites[s].cells != 0 && sites[s].kind == SiteKind::Branch) {
           blocks[place.to].branch = s;
-        } else if (sites[s].cells != 0) {
+        } else if (sites[s].cells != 0 && sites[s].component == 0) {  // a call counts all components
           blocks[place.to].loads = true;
-          loads[instructions[s]] = s;
+          loads.emplace(instructions[s], s);
         }
       } else if (place.from == kNoNode) {
         blocks[place.to].at_start = s;
@@ -135,8 +138,8 @@ struct Counters::Edits {
   }
 
   std::vector<OfBlock> blocks;
-  std::map<std::size_t, std::size_t> loads;  ///< by instruction in the body: site
-  std::map<std::pair<Id, Id>, Id> parents;   ///< by block and its old predecessor
+  std::multimap<std::size_t, std::size_t> loads;  ///< by instruction in the body: sites
+  std::map<std::pair<Id, Id>, Id> parents;        ///< by block and its old predecessor
 };
 
 Counters::Counters(Rewriter& rewriter, const Module& given, const Paths* paths)
@@ -165,7 +168,11 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
     index = combine(Op::OpIAdd, combine(Op::OpIMul, shader, r.linker.constant(counted.cells)),
                     r.linker.constant(of_first - counted.shaders.front() * counted.cells));
   }
-  if (const std::uint32_t copies = r.result.counters.copies; copies > 1) {
+  const std::uint32_t copies = r.result.counters.copies;
+  // A value has one place, so its table has one copy. Fragments have one, too: their inputs of integers must be flat,
+  // which those of other shaders of the module must not.
+  const bool fragment = r.analysis.shaders[shaders[0]].stage == Stage::Fragment;
+  if (copies > 1 && site.kind != SiteKind::Value && !fragment) {
     if (copy_size_ == 0) {
       copy_size_ = r.linker.own_constant(std::uint32_t{0});
     }
@@ -176,10 +183,55 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
   return index;
 }
 
+/// Whether the running invocation is a helper; 0 for stages without helpers.
+Id Counters::helper(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders) {
+  Rewriter& r = rewriter_;
+  if (r.analysis.shaders[shaders[0]].stage != Stage::Fragment) {
+    return 0;
+  }
+  if (!r.module.has(spv::Capability::DemoteToHelperInvocation)) {
+    return r.builtin(out, spv::BuiltIn::HelperInvocation, shaders);
+  }
+  // The built-in variable does not follow demotions.
+  const Id result = r.linker.fresh();
+  out.emplace_back(Op::OpIsHelperInvocationEXT, std::initializer_list<Word>{r.linker.type_bool(), result});
+  return result;
+}
+
+/// A call of a probe of counters, with its twin for fragments where there are helpers.
+Id Counters::call(std::vector<Instruction>& out, Id type, const std::string& probe, Id helper,
+                  std::vector<Id> arguments, std::size_t helper_at) {
+  if (helper != 0) {
+    arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(helper_at), helper);
+  }
+  return rewriter_.call(out, type,
+                        rewriter_.linker.function(counts_library(rewriter_.options.ballot_extension),
+                                                  helper != 0 ? probe + "_real" : probe),
+                        arguments);
+}
+
 /// `instruction`: the counted branch or load.
 void Counters::count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
                      std::span<const std::uint32_t> shaders, const Instruction& instruction) {
   Rewriter& r = rewriter_;
+  if (address_ == 0) {
+    address_ = r.linker.own_constant(std::uint64_t{0});
+  }
+  const Id is_helper = helper(out, shaders);
+  const Id nothing = r.linker.type_void();
+  if (site.kind == SiteKind::Value) {
+    if (table_mark_ == 0) {
+      table_mark_ = r.linker.own_constant(kTableMark);
+    }
+    std::string why;
+    const std::uint32_t components = value_components(r, instruction.result_type(), why);
+    const Id words = value_words(r, out, instruction.result(), components);
+    const Id at = cell(out, counted, site, shaders);
+    (void)call(out, nothing, "rr_count_values", is_helper,
+               {address_, at, r.linker.constant(site.slots), table_mark_, r.linker.constant(components), words},
+               kHelperArgument);
+    return;
+  }
   std::vector<std::vector<Id>> compared;
   if ((site.cells & kUniform) != 0) {
     compared.push_back({site.kind == SiteKind::Branch ? instruction[1] : instruction.result()});
@@ -190,8 +242,7 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
   }
   std::vector<Id> same;
   if (!compared.empty()) {
-    const Id leader = r.call(out, r.linker.type_uint(),
-                             r.linker.function(counts_library(r.options.ballot_extension), "rr_leader"), {});
+    const Id leader = call(out, r.linker.type_uint(), "rr_leader", is_helper, {}, 0);
     for (const std::vector<Id>& values : compared) {
       same.push_back(compare(r, out, leader, values));
     }
@@ -200,16 +251,16 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
                       : same.size() == 1            ? "rr_count_same"
                       : (site.cells & kGroups) != 0 ? "rr_count_both"
                                                     : "rr_count_lanes";
-  const Id function = r.linker.function(counts_library(r.options.ballot_extension), probe);
-  if (address_ == 0) {
-    address_ = r.linker.own_constant(std::uint64_t{0});
-  }
   std::vector<Id> arguments = {address_, cell(out, counted, site, shaders)};
   arguments.insert(arguments.end(), same.begin(), same.end());
-  (void)r.call(out, r.linker.type_void(), function, arguments);
+  (void)call(out, nothing, probe, is_helper, std::move(arguments), kHelperArgument);
 }
 
 void Counters::finish() {
+  for (const auto& [what, loads] : without_values_) {
+    rewriter_.note("values of loads have no tables in " + std::to_string(loads) +
+                   (loads == 1 ? " place: " : " places: ") + what);
+  }
   if (copy_size_ != 0) {
     rewriter_.linker.change(copy_size_, rewriter_.result.counters.cells);
   }
@@ -269,6 +320,24 @@ CounterSite Counters::load_site(spirv::Place place, const Instruction& load) {
   return site;
 }
 
+/// Adds a site for each component of a loaded value.
+void Counters::add_values(spirv::Place place, Node block, const Instruction& load, CountedFunction& counted) {
+  std::string why;
+  const std::uint32_t components = value_components(rewriter_, load.result_type(), why);
+  if (components == 0) {
+    ++without_values_[why];
+  }
+  for (std::uint32_t c = 0; c < components; ++c) {
+    CounterSite& site = counted.sites.emplace_back();
+    site.kind = SiteKind::Value;
+    site.place.to = block;
+    site.instruction = place.instruction;
+    site.cells = kLanes | kGroups;
+    site.component = static_cast<std::uint8_t>(c);
+    site.slots = static_cast<std::uint16_t>(std::min(rewriter_.options.value_slots, kMostValueSlots));
+  }
+}
+
 /// Adds the sites of branches and loads. Returns the place in the body of each site; 0 for blocks.
 std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const spirv::ControlFlow& flow,
                                                     std::span<const std::uint32_t> origins, CountedFunction& counted) {
@@ -295,7 +364,7 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
         site = branch_site(place);
       } else if (options.count_loads && is_counted_load(rewriter_, i)) {
         site = load_site(place, i);
-      } else if (options.count_loads && copies_memory(rewriter_, i)) {
+      } else if ((options.count_loads || options.value_slots != 0) && copies_memory(rewriter_, i)) {
         rewriter_.note("copies of memory are not counted among the loads");
       }
       if (site) {
@@ -306,6 +375,10 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
         counted.sites.push_back(*site);
         instructions.push_back(at);
       }
+      if (options.value_slots != 0 && is_counted_load(rewriter_, i)) {
+        add_values(place, b, i, counted);
+        instructions.resize(counted.sites.size(), at);
+      }
       called = called || i.is(Op::OpFunctionCall) || spirv::call_kind(i.op());
     }
   }
@@ -315,6 +388,12 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
 void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, std::span<const std::uint32_t> origins) {
   Rewriter& r = rewriter_;
   Function& target = r.module.functions[index];
+  const auto is_fragment = [&](std::uint32_t s) { return r.analysis.shaders[s].stage == Stage::Fragment; };
+  if (std::any_of(shaders.begin(), shaders.end(), is_fragment) &&
+      !std::all_of(shaders.begin(), shaders.end(), is_fragment)) {
+    r.note("some functions are not counted: fragments and shaders of other stages share them");
+    return;
+  }
   std::string reason;
   const std::optional<spirv::ControlFlow> flow = spirv::control_flow(target, selectors_, reason);
   if (!flow) {
@@ -336,7 +415,7 @@ void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, st
       add_instructions(static_cast<std::uint32_t>(index), *flow, origins, counted);
   for (CounterSite& site : counted.sites) {
     site.cell = counted.cells;
-    counted.cells += static_cast<std::uint32_t>(std::popcount(site.cells));
+    counted.cells += size_of(site);
   }
   const std::uint64_t slots = counted.shaders.back() - counted.shaders.front() + 1U;
   const std::uint64_t needed = layout.cells + slots * counted.cells;
@@ -416,7 +495,7 @@ std::vector<Instruction> Counters::with_calls(std::size_t index, const Function&
         call(edit.at_start, target.body[at]);
         count_path(edit.path_at_start);
       }
-      if (const auto load = edits.loads.find(at); load != edits.loads.end()) {
+      for (auto [load, last] = edits.loads.equal_range(at); load != last; ++load) {
         call(load->second, target.body[at]);
       }
     }

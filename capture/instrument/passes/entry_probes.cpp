@@ -26,6 +26,9 @@ const char* probe_name(Stage stage) {
     case Stage::Miss:
       return "rr_miss";
     case Stage::Callable:
+    case Stage::Vertex:
+    case Stage::Fragment:
+    case Stage::Compute:
       break;
   }
   return "rr_callable";

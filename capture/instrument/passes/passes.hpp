@@ -201,6 +201,10 @@ class Counters {
   [[nodiscard]] Id address() const {
     return address_;
   }
+  /// The constant that marks the keys of tables of values; 0: there are none.
+  [[nodiscard]] Id table_mark() const {
+    return table_mark_;
+  }
 
  private:
   struct Edits;
@@ -210,12 +214,16 @@ class Counters {
                                                           CountedFunction& counted);
   [[nodiscard]] CounterSite branch_site(spirv::Place place) const;
   [[nodiscard]] CounterSite load_site(spirv::Place place, const Instruction& load);
+  void add_values(spirv::Place place, spirv::Node block, const Instruction& load, CountedFunction& counted);
   [[nodiscard]] std::vector<Instruction> with_calls(std::size_t index, const Function& target,
                                                     const spirv::ControlFlow& flow, const CountedFunction& counted,
                                                     const std::vector<std::size_t>& instructions,
                                                     std::span<const std::uint32_t> shaders);
   void count(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
              std::span<const std::uint32_t> shaders, const Instruction& instruction);
+  [[nodiscard]] Id helper(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders);
+  [[nodiscard]] Id call(std::vector<Instruction>& out, Id type, const std::string& probe, Id helper,
+                        std::vector<Id> arguments, std::size_t helper_at);
   [[nodiscard]] Id cell(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
                         std::span<const std::uint32_t> shaders);
 
@@ -225,8 +233,10 @@ class Counters {
   spirv::WideSelectors selectors_;
   block_counts::InvocationEnds ends_;
   std::optional<LaunchLevels> levels_;
-  std::optional<PointerDefinitions> definitions_;  ///< of the function that is being added
+  std::optional<PointerDefinitions> definitions_;      ///< of the function that is being added
+  std::map<std::string, std::size_t> without_values_;  ///< loads by reason
   Id address_ = 0;
+  Id table_mark_ = 0;
   Id copy_size_ = 0;  ///< a constant: cells of a copy
 };
 

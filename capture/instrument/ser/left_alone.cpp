@@ -31,6 +31,10 @@ const char* name_of(Stage stage) {
       return "miss";
     case Stage::Callable:
       return "callable";
+    case Stage::Vertex:
+    case Stage::Fragment:
+    case Stage::Compute:
+      break;
   }
   return "";
 }

@@ -6,6 +6,7 @@
 #include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/pipelines/counted_pipelines.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/pipelines/shaders.hpp"
 #include "capture/layer/submissions.hpp"

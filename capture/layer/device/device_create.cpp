@@ -7,6 +7,7 @@
 #include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
 #include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/pipelines/counted_pipelines.hpp"
 #include "capture/layer/pipelines/pipeline_recipe.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/pipelines/shaders.hpp"
@@ -79,6 +80,8 @@ spool::Device describe(Device& device) {
   vk.GetPhysicalDeviceProperties2(device.physical, &all);
   device.ray_tracing.pNext = nullptr;
   device.subgroup_size = subgroup.subgroupSize;
+  device.subgroup_stages = subgroup.supportedStages;
+  device.is_lavapipe = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   device.most_lanes = std::max(subgroup.subgroupSize, sizes.maxSubgroupSize);
   device.wide_subgroups = device.most_lanes > 32;
 
@@ -206,6 +209,19 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   device.readback = std::make_unique<ReadbackPool>(device);
   device.event_memory = std::make_unique<EventMemory>(device);
   const auto& wanted = options();
+  if (request.counts) {
+    device.work_counters = std::make_unique<CounterMemory>(device, CounterMemory::Kind::Host);
+    device.counted = std::make_unique<CountedPipelines>(device, request.vertex_stores, request.fragment_stores);
+  }
+  if (!request.traces) {
+    // Nothing but counts: no launch is recorded, so no memory for events is needed.
+    device.lazy = true;
+    device.submissions = std::make_unique<Submissions>(device);
+    device.shaders = std::make_unique<Shaders>(device);
+    device.pipelines = std::make_unique<Pipelines>(device);
+    device.instrumented = true;
+    return;
+  }
   prepare_ser(device, request, block.name);
   device.gated = wanted.record && (wanted.frames || wanted.launch || !wanted.trigger_file.empty());
   device.lazy = can_be_lazy(device, created);
@@ -236,7 +252,7 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   if (device.records && wanted.geometry) {
     device.geometry = geometry::Tracker::create(device);
   }
-  if (wanted.profile_blocks || wanted.profile_branches || wanted.profile_loads) {
+  if (wanted.profile_blocks || wanted.profile_branches || wanted.profile_loads || wanted.profile_values) {
     device.counters = std::make_unique<CounterMemory>(device);
   }
   device.shaders = std::make_unique<Shaders>(device);
@@ -267,7 +283,14 @@ void set_up(Device& device, const DeviceRequest& request, bool with_additions, c
       saw(spool::Sight::DeviceWithoutRays);
       note("the application made a device without ray-tracing pipelines");
     }
-    return;
+    if (!request.counts) {
+      return;
+    }
+    if (!with_additions || !request.enough) {
+      note("compute and graphics shaders are not counted: the device " +
+           (request.enough ? "refuses what counting needs" : "lacks " + request.lacks));
+      return;
+    }
   }
   const auto& vk = device.instance->vk;
   device.number = process().next_device++;
@@ -303,6 +326,11 @@ void take_down(Device& device) noexcept {
     recordings.swap(device.recordings);
   }
   recordings.clear();
+  if (device.counted) {
+    device.counted->finish();
+  }
+  device.counted.reset();
+  device.work_counters.reset();
   device.submissions.reset();
   device.pipelines.reset();
   device.patcher.reset();

@@ -49,6 +49,10 @@ class Extender {
     if (options().insert_ser) {
       reordering();
     }
+    if (request_.counts && options().profile_graphics) {
+      request_.vertex_stores = core_feature(&VkPhysicalDeviceFeatures::vertexPipelineStoresAndAtomics);
+      request_.fragment_stores = core_feature(&VkPhysicalDeviceFeatures::fragmentStoresAndAtomics);
+    }
     if (options().pipeline_facts) {
       request_.statistics = optional_feature<VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR>(
           VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
@@ -235,7 +239,10 @@ std::unique_ptr<DeviceRequest> extend_request(const Instance& instance, VkPhysic
   request->queries = contains(request->extensions, VK_KHR_RAY_QUERY_EXTENSION_NAME);
   request->swapchain = contains(request->extensions, VK_KHR_SWAPCHAIN_EXTENSION_NAME);
   request->frame_boundary = contains(request->extensions, "VK_EXT_frame_boundary");
-  if (!request->traces) {
+  const auto& wanted = options();
+  request->counts = (wanted.profile_compute || wanted.profile_graphics) &&
+                    (wanted.profile_blocks || wanted.profile_branches || wanted.profile_loads || wanted.profile_values);
+  if (!request->observed()) {
     return request;
   }
   if (asked.pEnabledFeatures != nullptr) {

@@ -18,6 +18,7 @@ namespace rayreplay::layer {
 struct DeviceRequest {
   VkDeviceCreateInfo info{};
   bool traces = false;   ///< the application enables ray-tracing pipelines
+  bool counts = false;   ///< compute or graphics shaders are to be counted
   bool queries = false;  ///< and ray queries
   bool enough = false;   ///< all that instrumented shaders need is on
   std::string lacks;     ///< if not enough: what
@@ -27,6 +28,12 @@ struct DeviceRequest {
   bool float64 = false;     ///< and doubles, where its hint needs them
   bool statistics = false;  ///< of pipelines: VK_KHR_pipeline_executable_properties
   bool swapchain = false, frame_boundary = false;
+  bool vertex_stores = false, fragment_stores = false;  ///< vertex and fragment shaders may count
+
+  /// Whether the layer has anything to do on this device.
+  [[nodiscard]] bool observed() const {
+    return traces || counts;
+  }
 
   std::unique_ptr<FeatureChain> chain;
   VkPhysicalDeviceFeatures features{};

@@ -64,6 +64,7 @@
   X(CreateDescriptorSetLayout)                   \
   X(CreateDescriptorUpdateTemplate)              \
   X(CreateFence)                                 \
+  X(CreateGraphicsPipelines)                     \
   X(CreatePipelineLayout)                        \
   X(CreateQueryPool)                             \
   X(CreateRayTracingPipelinesKHR)                \

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "capture/instrument/counter_layout.hpp"
 #include "capture/spool/guest_files.hpp"
 
 namespace rayreplay::layer {
@@ -135,12 +136,11 @@ const std::vector<Option>& option_table() {
        "record acceleration structures and shader binding tables"},
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
-       "what is recorded inside the shaders: blocks, branches, loads, paths, memory (with commas between them), or "
-       "all, "
-       "which is all but memory. blocks: executions of each basic block; branches, loads: executions of each, and "
-       "those "
-       "in which all lanes agreed; paths: executions of each basic block in each call of a shader; memory: the address "
-       "of each access to a buffer, which takes much memory (default: nothing)"},
+       "what is recorded inside the shaders: blocks, branches, loads, paths, values, memory (with commas between "
+       "them), or all, which is all but values and memory. blocks: executions of each basic block; branches, loads: "
+       "executions of each, and those in which all lanes agreed; paths: executions of each basic block in each call of "
+       "a shader; values: how often each load gave which value; memory: the address of each access to a buffer, which "
+       "takes much memory (default: nothing)"},
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
        "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
        "follow from them"},
@@ -148,6 +148,11 @@ const std::vector<Option>& option_table() {
        "on: branches and loads that are proven to be the same in the whole launch are compared like others"},
       {"profile_memory_sample", "RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", Number, "1",
        "record the accesses of threads whose id is a multiple of this alone"},
+      {"profile_stages", "RAYREPLAY_CAPTURE_PROFILE_STAGES", OptionType::Text, "rays",
+       "shaders that blocks, branches, loads and values are counted in: rays, and with commas between them compute and "
+       "graphics (vertex and fragment shaders); or all"},
+      {"profile_value_slots", "RAYREPLAY_CAPTURE_PROFILE_VALUE_SLOTS", Number, "32",
+       "different values that are counted for each load, 1 to 1024; further ones are counted as the rest"},
       {"insert_ser", "RAYREPLAY_CAPTURE_INSERT_SER", OptionType::Text, "off",
        "insert shader execution reordering (SER) into ray-generation shaders without it. none: sort threads by their "
        "hits; BITS=FORMULA: by a coherence hint, too (the variable and the settings file take its program, BITS: TERM "
@@ -208,7 +213,7 @@ namespace {
 /// False, and nothing changed: a name is not known.
 bool read_profile(Options& options, std::string_view value) {
   const bool all = value == "all";
-  bool blocks = all, branches = all, loads = all, paths = all, memory = false;
+  bool blocks = all, branches = all, loads = all, paths = all, values = false, memory = false;
   for (bool more = !all && !value.empty(); more;) {
     const auto comma = value.find(',');
     const auto name = trimmed(value.substr(0, comma));
@@ -220,6 +225,8 @@ bool read_profile(Options& options, std::string_view value) {
       loads = true;
     } else if (name == "paths") {
       paths = true;
+    } else if (name == "values") {
+      values = true;
     } else if (name == "memory") {
       memory = true;
     } else {
@@ -232,8 +239,36 @@ bool read_profile(Options& options, std::string_view value) {
   options.profile_branches = branches;
   options.profile_loads = loads;
   options.profile_paths = paths;
+  options.profile_values = values;
   options.profile_memory = memory;
   return true;
+}
+
+/// False, and nothing changed: a name is not known.
+bool read_stages(Options& options, std::string_view value) {
+  const bool all = value == "all";
+  bool compute = all, graphics = all;
+  for (bool more = !all; more;) {
+    const auto comma = value.find(',');
+    const auto name = trimmed(value.substr(0, comma));
+    if (name == "compute") {
+      compute = true;
+    } else if (name == "graphics") {
+      graphics = true;
+    } else if (name != "rays") {
+      return false;
+    }
+    more = comma != std::string_view::npos;
+    value.remove_prefix(more ? comma + 1 : 0);
+  }
+  options.profile_compute = compute;
+  options.profile_graphics = graphics;
+  return true;
+}
+
+std::string stages_text(const Options& options) {
+  return std::string("rays") + (options.profile_compute ? ",compute" : "") +
+         (options.profile_graphics ? ",graphics" : "");
 }
 
 std::string profile_text(const Options& options) {
@@ -242,6 +277,7 @@ std::string profile_text(const Options& options) {
                                      {options.profile_branches, "branches"},
                                      {options.profile_loads, "loads"},
                                      {options.profile_paths, "paths"},
+                                     {options.profile_values, "values"},
                                      {options.profile_memory, "memory"}}) {
     if (wanted) {
       text += std::string(text.empty() ? "" : ",") + name;
@@ -351,6 +387,13 @@ bool set_option(Options& options, std::string_view name, std::string_view value)
     const auto every = parse_integer<std::uint32_t>(trimmed(value));
     return every && *every > 0 && store(options.profile_memory_sample, every);
   }
+  if (name == "profile_stages") {
+    return read_stages(options, value);
+  }
+  if (name == "profile_value_slots") {
+    const auto slots = parse_integer<std::uint32_t>(trimmed(value));
+    return slots && *slots > 0 && *slots <= instrument::kMostValueSlots && store(options.profile_value_slots, slots);
+  }
   if (name == "insert_ser") {
     return read_insert_ser(options, trimmed(value));
   }
@@ -426,6 +469,8 @@ std::string to_text(const Options& options) {
   line("block_counters", options.block_counters == BlockCounters::All ? "all" : "minimal");
   line("profile_proven", options.profile_proven ? "on" : "off");
   line("profile_memory_sample", std::to_string(options.profile_memory_sample));
+  line("profile_stages", stages_text(options));
+  line("profile_value_slots", std::to_string(options.profile_value_slots));
   line("insert_ser", options.ser_text);
   line("pipeline_facts", options.pipeline_facts ? "on" : "off");
   line("log", kLevels.at(static_cast<std::size_t>(options.log)));

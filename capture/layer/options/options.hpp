@@ -60,8 +60,10 @@ struct Options {
   bool geometry = true;
   bool record = true;
   bool profile_blocks = false, profile_branches = false, profile_loads = false, profile_paths = false;
-  bool profile_memory = false;
+  bool profile_memory = false, profile_values = false;
+  bool profile_compute = false, profile_graphics = false;  ///< also in these shaders: blocks, branches, loads, values
   std::uint32_t profile_memory_sample = 1;
+  std::uint32_t profile_value_slots = 32;  ///< 1 to instrument::kMostValueSlots
   BlockCounters block_counters = BlockCounters::All;
   /// SER is put into shaders that have none; with a hint: its program.
   bool insert_ser = false;

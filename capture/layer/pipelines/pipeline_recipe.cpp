@@ -40,28 +40,52 @@ std::uint64_t flags_of(const VkRayTracingPipelineCreateInfoKHR& info) {
   return newer != nullptr ? newer->flags : info.flags;
 }
 
+StageSource source_of(Device& device, const VkPipelineShaderStageCreateInfo& stage) {
+  StageSource source;
+  if (stage.module != VK_NULL_HANDLE) {
+    source.words = device.shaders->words(stage.module);
+    source.name = device.name_of(reinterpret_cast<std::uint64_t>(stage.module));
+    return source;
+  }
+  const auto* module =
+      find_in_chain<VkShaderModuleCreateInfo>(stage.pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+  if (module == nullptr) {
+    return source;
+  }
+  source.words = std::make_shared<const Words>(module->pCode, module->pCode + module->codeSize / sizeof(std::uint32_t));
+  const auto* named =
+      find_in_chain<VkDebugUtilsObjectNameInfoEXT>(stage.pNext, VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT);
+  source.name = named != nullptr && named->pObjectName != nullptr ? named->pObjectName : "";
+  return source;
+}
+
 std::vector<StageSource> sources_of(Device& device, const VkRayTracingPipelineCreateInfoKHR& info) {
-  std::vector<StageSource> sources(info.stageCount);
+  std::vector<StageSource> sources;
+  sources.reserve(info.stageCount);
   for (std::uint32_t i = 0; i < info.stageCount; ++i) {
-    const auto& stage = info.pStages[i];
-    auto& source = sources[i];
-    if (stage.module != VK_NULL_HANDLE) {
-      source.words = device.shaders->words(stage.module);
-      source.name = device.name_of(reinterpret_cast<std::uint64_t>(stage.module));
-      continue;
-    }
-    const auto* module =
-        find_in_chain<VkShaderModuleCreateInfo>(stage.pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    if (module == nullptr) {
-      continue;
-    }
-    source.words =
-        std::make_shared<const Words>(module->pCode, module->pCode + module->codeSize / sizeof(std::uint32_t));
-    const auto* named =
-        find_in_chain<VkDebugUtilsObjectNameInfoEXT>(stage.pNext, VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT);
-    source.name = named != nullptr && named->pObjectName != nullptr ? named->pObjectName : "";
+    sources.push_back(source_of(device, info.pStages[i]));
   }
   return sources;
+}
+
+bool unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module, StructCopies& copies) {
+  const void* head = nullptr;
+  const void** link = &head;
+  for (const auto* at = static_cast<const VkBaseInStructure*>(stage.pNext);
+       at != reinterpret_cast<const VkBaseInStructure*>(module); at = at->pNext) {
+    const auto bytes = stage_struct_bytes(at->sType);
+    if (bytes == 0) {
+      return false;
+    }
+    auto& memory = copies.emplace_back(std::make_unique<std::max_align_t[]>(bytes / sizeof(std::max_align_t) + 1));
+    std::memcpy(memory.get(), at, bytes);
+    auto* copy = reinterpret_cast<VkBaseInStructure*>(memory.get());
+    *link = copy;
+    link = reinterpret_cast<const void**>(&copy->pNext);
+  }
+  *link = module->pNext;
+  stage.pNext = head;
+  return true;
 }
 
 void* PipelineRecipe::copy(const void* from, std::size_t bytes) {

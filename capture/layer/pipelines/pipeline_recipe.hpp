@@ -6,6 +6,7 @@
 // handle: see Pipelines::destroy_layout. Linear in the create info; words of modules are shared.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -51,7 +52,16 @@ struct StageSource {
   std::string name;                    ///< the application's, or empty
 };
 
+[[nodiscard]] StageSource source_of(Device& device, const VkPipelineShaderStageCreateInfo& stage);
 [[nodiscard]] std::vector<StageSource> sources_of(Device& device, const VkRayTracingPipelineCreateInfoKHR& info);
+
+/// Memory of copied structures.
+using StructCopies = std::vector<std::unique_ptr<std::max_align_t[]>>;
+
+/// Takes the inline module out of a stage's chain, whose structures before it are copied. False, and nothing changed:
+/// one of them is unknown.
+[[nodiscard]] bool unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module,
+                          StructCopies& copies);
 
 class PipelineRecipe {
  public:

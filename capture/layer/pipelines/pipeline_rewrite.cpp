@@ -25,6 +25,10 @@ VkShaderStageFlagBits flag_of(instrument::Stage stage) {
       return VK_SHADER_STAGE_MISS_BIT_KHR;
     case instrument::Stage::Callable:
       return VK_SHADER_STAGE_CALLABLE_BIT_KHR;
+    case instrument::Stage::Vertex:
+    case instrument::Stage::Fragment:
+    case instrument::Stage::Compute:
+      break;
   }
   return VK_SHADER_STAGE_ALL;
 }
@@ -90,10 +94,7 @@ VkShaderModule PipelineRewrite::make_counting_module(const std::shared_ptr<const
     note("the device has no memory for the counters of a shader");
     return VK_NULL_HANDLE;
   }
-  auto words = twin->spirv;
-  words[counters->layout().address_word] = static_cast<std::uint32_t>(counters->address);
-  words[counters->layout().address_word + 1] = static_cast<std::uint32_t>(counters->address >> 32U);
-  auto* module = make_module(words);
+  auto* module = make_module(words_with(*twin, *counters));
   if (module != VK_NULL_HANDLE) {
     record_->counters.push_back(std::move(counters));
   }
@@ -123,7 +124,7 @@ bool PipelineRewrite::rewrite_stage(std::size_t index, const StageSource& source
     use_given(stage, source);
     return twin->status == instrument::Status::Unchanged;
   }
-  if (inline_module != nullptr && stage.module == VK_NULL_HANDLE && !unlink(stage, inline_module)) {
+  if (inline_module != nullptr && stage.module == VK_NULL_HANDLE && !unlink(stage, inline_module, copies_)) {
     note("a shader given inline behind an unknown structure cannot be observed");
     return false;
   }
@@ -131,26 +132,6 @@ bool PipelineRewrite::rewrite_stage(std::size_t index, const StageSource& source
     use_given(stage, source);
     return false;
   }
-  return true;
-}
-
-bool PipelineRewrite::unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module) {
-  const void* head = nullptr;
-  const void** link = &head;
-  for (const auto* at = static_cast<const VkBaseInStructure*>(stage.pNext);
-       at != reinterpret_cast<const VkBaseInStructure*>(module); at = at->pNext) {
-    const auto bytes = stage_struct_bytes(at->sType);
-    if (bytes == 0) {
-      return false;
-    }
-    auto& memory = copies_.emplace_back(std::make_unique<std::max_align_t[]>(bytes / sizeof(std::max_align_t) + 1));
-    std::memcpy(memory.get(), at, bytes);
-    auto* copy = reinterpret_cast<VkBaseInStructure*>(memory.get());
-    *link = copy;
-    link = reinterpret_cast<const void**>(&copy->pNext);
-  }
-  *link = module->pNext;
-  stage.pNext = head;
   return true;
 }
 

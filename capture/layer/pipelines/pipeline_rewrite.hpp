@@ -41,8 +41,6 @@ class PipelineRewrite {
  private:
   /// False: the shader stays unchanged, although it needs a change.
   bool rewrite_stage(std::size_t index, const StageSource& source);
-  /// Takes the inline module out of the stage's chain, copying the structures before it.
-  bool unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module);
   bool use(VkPipelineShaderStageCreateInfo& stage, const std::shared_ptr<const instrument::Result>& twin);
   /// For an unchanged stage. Stages of a recipe have no module, so one is created from the application's words.
   void use_given(VkPipelineShaderStageCreateInfo& stage, const StageSource& source);
@@ -63,7 +61,7 @@ class PipelineRewrite {
   bool any_hits_ = false;  // the application has any-hit shaders, here or in pipelines that this one may be linked with
   std::map<std::shared_ptr<const instrument::Result>, VkShaderModule> modules_;
   std::map<const Words*, VkShaderModule> given_modules_;
-  std::vector<std::unique_ptr<std::max_align_t[]>> copies_;
+  StructCopies copies_;
   VkPipelineLibraryCreateInfoKHR linked_{};
   std::vector<VkPipeline> linked_handles_;
 };

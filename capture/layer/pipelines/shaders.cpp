@@ -12,8 +12,8 @@
 namespace rayreplay::layer {
 namespace {
 
-constexpr std::array<const char*, 6> kStageNames = {"raygen",     "intersection", "anyhit",
-                                                    "closesthit", "miss",         "callable"};
+constexpr std::array<const char*, 9> kStageNames = {"raygen",   "intersection", "anyhit",   "closesthit", "miss",
+                                                    "callable", "vertex",       "fragment", "compute"};
 
 /// More make no launch faster on an H200.
 constexpr std::uint32_t kCounterCopies = 8;
@@ -48,19 +48,26 @@ void tell(const instrument::InsertResult& inserted, const std::string& name) {
   }
 }
 
-/// Whether a module declares a ray-tracing entry point. Reads only the words before the first function, so that modules
+/// Whether entry points of an execution model are observed.
+bool is_observed(std::uint32_t model) {
+  constexpr std::uint32_t kVertex = 0, kFragment = 4, kCompute = 5, kRayGeneration = 5313, kCallable = 5318;
+  const auto& wanted = options();
+  return (model >= kRayGeneration && model <= kCallable) || (wanted.profile_compute && model == kCompute) ||
+         (wanted.profile_graphics && (model == kVertex || model == kFragment));
+}
+
+/// Whether a module declares an observed entry point. Reads only the words before the first function, so that modules
 /// without one cost almost nothing.
-bool names_ray_tracing(std::span<const std::uint32_t> words) {
+bool names_observed(std::span<const std::uint32_t> words) {
   constexpr std::size_t kHeader = 5;
   constexpr std::uint32_t kOpEntryPoint = 15, kOpFunction = 54;
-  constexpr std::uint32_t kRayGeneration = 5313, kCallable = 5318;
   for (std::size_t at = kHeader; at + 1 < words.size();) {
     const auto op = words[at] & 0xFFFFU;
     const auto count = words[at] >> 16U;
     if (op == kOpFunction || count == 0) {
       return false;
     }
-    if (op == kOpEntryPoint && words[at + 1] >= kRayGeneration && words[at + 1] <= kCallable) {
+    if (op == kOpEntryPoint && is_observed(words[at + 1])) {
       return true;
     }
     at += count;
@@ -77,7 +84,7 @@ void spool_layout(const instrument::Result& result) {
     spool::CountedFunction function{counted.function, counted.first, counted.cells, counted.shaders, {}};
     for (const auto& site : counted.sites) {
       function.sites.push_back({static_cast<spool::SiteKind>(site.kind), site.place.from, site.place.to,
-                                site.instruction, site.cell, site.cells, site.always});
+                                site.instruction, site.cell, site.cells, site.always, site.component, site.slots});
     }
     block.functions.push_back(std::move(function));
   }
@@ -120,7 +127,7 @@ void Shaders::created(VkShaderModule module, const VkShaderModuleCreateInfo& inf
     saw(spool::Sight::RayQueryShader);
     note("shaders trace by ray queries: those rays are not captured");
   }
-  if (!names_ray_tracing(words)) {
+  if (!names_observed(words)) {
     return;
   }
   auto copy = std::make_shared<const Words>(words.begin(), words.end());
@@ -139,9 +146,28 @@ std::shared_ptr<const Words> Shaders::words(VkShaderModule module) {
   return found == modules_.end() ? nullptr : found->second;
 }
 
-instrument::Options Shaders::instrument_options(bool any_hits) const {
+instrument::Options Shaders::counting_options() const {
   const auto& wanted = options();
   instrument::Options result;
+  result.record = false;
+  result.sm = device_.has_sm;
+  result.wide_subgroups = device_.wide_subgroups;
+  result.ballot_extension = device_.has_ballot;
+  if (wanted.profile_blocks) {
+    result.count_blocks =
+        wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All : block_counts::CounterSet::Minimal;
+  }
+  result.count_branches = wanted.profile_branches;
+  result.count_loads = wanted.profile_loads;
+  result.value_slots = wanted.profile_values ? wanted.profile_value_slots : 0;
+  result.trust_analysis = !wanted.profile_proven;
+  result.counter_copies = kCounterCopies;
+  return result;
+}
+
+instrument::Options Shaders::instrument_options(bool any_hits) const {
+  const auto& wanted = options();
+  instrument::Options result = device_.counters ? counting_options() : instrument::Options{};
   result.record = device_.records;
   result.events_address = device_.events.address;
   result.events_words = device_.events_words;
@@ -168,16 +194,6 @@ instrument::Options Shaders::instrument_options(bool any_hits) const {
   result.record_paths = wanted.profile_paths;
   result.record_accesses = wanted.profile_memory;
   result.access_every = wanted.profile_memory_sample;
-  if (device_.counters) {
-    if (wanted.profile_blocks) {
-      result.count_blocks = wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All
-                                                                        : block_counts::CounterSet::Minimal;
-    }
-    result.count_branches = wanted.profile_branches;
-    result.count_loads = wanted.profile_loads;
-    result.trust_analysis = !wanted.profile_proven;
-    result.counter_copies = kCounterCopies;
-  }
   return result;
 }
 
@@ -189,9 +205,21 @@ instrument::InsertResult Shaders::reordered(std::span<const std::uint32_t> words
 
 std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uint32_t> words, const std::string& name,
                                                         bool any_hits) {
-  const auto hash = XXH3_128bits(words.data(), words.size_bytes());
   any_hits = any_hits && options().observe_all;
-  const Key key(hash.high64, hash.low64, any_hits);
+  return twin_of(words, name, any_hits ? TwinKind::WithAnyHits : TwinKind::Rays);
+}
+
+std::shared_ptr<const instrument::Result> Shaders::counting_twin(std::span<const std::uint32_t> words,
+                                                                 const std::string& name) {
+  return twin_of(words, name, TwinKind::Others);
+}
+
+std::shared_ptr<const instrument::Result> Shaders::twin_of(std::span<const std::uint32_t> words,
+                                                           const std::string& name, TwinKind kind) {
+  const auto hash = XXH3_128bits(words.data(), words.size_bytes());
+  const Key key(hash.high64, hash.low64, kind);
+  const bool rays = kind != TwinKind::Others;
+  const auto stages = rays ? instrument::Stages::RayTracing : instrument::Stages::Others;
   std::shared_ptr<Twin> twin;
   {
     const std::scoped_lock lock(mutex_);
@@ -207,22 +235,23 @@ std::shared_ptr<const instrument::Result> Shaders::twin(std::span<const std::uin
     return twin->result;
   }
   auto result = std::make_shared<instrument::Result>();
-  const auto first = reserve_ids(instrument::entry_points(words, 0).size());
+  const auto first = reserve_ids(instrument::entry_points(words, 0, stages).size());
   if (!first) {
     result->status = instrument::Status::Refused;
     result->reason = "all 65,535 shader numbers are used";
     note("shaders are left alone: " + result->reason);
     return result;
   }
-  auto wanted = instrument_options(any_hits);
+  auto wanted = rays ? instrument_options(kind == TwinKind::WithAnyHits) : counting_options();
+  wanted.stages = stages;
   wanted.first_shader_id = *first;
   // Counters and records refer to the module with reorder calls, so the spool gets that one.
-  const auto inserted = reordered(words);
+  const auto inserted = rays ? reordered(words) : instrument::InsertResult{};
   const std::span<const std::uint32_t> given =
       inserted.inserted == 0 ? words : std::span<const std::uint32_t>(inserted.spirv);
   *result = instrument::instrument(given, wanted);
   if (result->entry_points.empty()) {
-    result->entry_points = instrument::entry_points(words, *first);
+    result->entry_points = instrument::entry_points(words, *first, stages);
   }
   if (result->status == instrument::Status::Unchanged && inserted.inserted != 0) {
     result->status = instrument::Status::Instrumented;

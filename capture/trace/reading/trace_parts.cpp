@@ -134,6 +134,26 @@ std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bo
   });
 }
 
+std::uint64_t plan_value_counts(ColumnLoader& loader, ValueCounts& counts) {
+  plan_profile(loader, "value_tables", [&](const auto& add, const auto&) {
+    add("place", counts.place);
+    add("value", counts.value);
+    add("lanes", counts.value_lanes);
+    add("uniform_groups", counts.uniform_groups);
+    add("most_lanes", counts.most_lanes);
+  });
+  return plan_profile(loader, "values", [&](const auto& add, const auto&) {
+    add("pipeline", counts.pipeline);
+    add("shader", counts.shader);
+    add("function", counts.function);
+    add("block", counts.block);
+    add("instruction", counts.instruction);
+    add("component", counts.component);
+    add("lanes", counts.lanes);
+    add("groups", counts.groups);
+  });
+}
+
 std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths) {
   const SourceFile& file = loader.file();
   plan_profile(loader, "path_blocks", [&](const auto& add, const auto&) {

@@ -49,6 +49,7 @@ std::uint64_t plan_block_counts(ColumnLoader& loader, BlockCounts& counts);
 /// The same for the group /profile/`kind`. `addresses`: the group has a column for them.
 std::uint64_t plan_instruction_counts(ColumnLoader& loader, const char* kind, bool addresses,
                                       InstructionCounts& counts);
+std::uint64_t plan_value_counts(ColumnLoader& loader, ValueCounts& counts);
 
 /// The same for the groups /profile/paths and /profile/path_blocks; the rows are the paths.
 std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths);

@@ -149,7 +149,7 @@ class Explainer {
     const ShaderStage stage = context_.shaders[shader].stage;
     if ((legal_stages(kind) & stage_bit(stage)) == 0) {
       std::string legal;
-      for (std::size_t s = 0; s < kShaderStages; ++s) {
+      for (std::size_t s = 0; s < kRayTracingStages; ++s) {
         if ((legal_stages(kind) & stage_bit(static_cast<ShaderStage>(s))) != 0) {
           legal += (legal.empty() ? "" : " or ") + std::string(to_string(static_cast<ShaderStage>(s)));
         }

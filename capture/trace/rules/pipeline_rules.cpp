@@ -33,6 +33,10 @@ bool fits(std::size_t place, ShaderStage stage) {
     case ShaderStage::Miss:
     case ShaderStage::Callable:
       return place == 0;
+    case ShaderStage::Vertex:
+    case ShaderStage::Fragment:
+    case ShaderStage::Compute:
+      break;
   }
   return false;
 }

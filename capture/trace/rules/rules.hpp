@@ -45,6 +45,7 @@ void check_block_counts(const BlockCounts& counts, std::size_t shaders, std::uin
 /// `kind`: "branches" or "loads"; `addresses`: loads have a column of them.
 void check_instruction_counts(const InstructionCounts& counts, const char* kind, bool addresses, std::size_t shaders,
                               std::uint32_t warp_size, FaultList& faults);
+void check_value_counts(const ValueCounts& counts, std::size_t shaders, std::uint32_t warp_size, FaultList& faults);
 /// The tables of paths by themselves.
 void check_path_table(const Paths& paths, std::size_t shaders, FaultList& faults);
 /// The paths of events and threads. Requires a sound table and sound launches.

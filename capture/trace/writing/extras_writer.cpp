@@ -82,6 +82,29 @@ void write_instruction_counts(hid_t root, const char* kind, const InstructionCou
   table.finish();
 }
 
+void write_value_counts(hid_t root, const ValueCounts& counts, ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
+  const hdf5::Handle profile = profile_group(root);
+  Table table(profile.get(), "values", "/profile/values", pipeline, chunk_rows);
+  const std::uint64_t rows = counts.size();
+  table.rows<std::uint32_t>("pipeline", 1, counts.pipeline.data(), rows);
+  table.rows<std::uint16_t>("shader", 1, counts.shader.data(), rows);
+  table.rows<std::uint32_t>("function", 1, counts.function.data(), rows);
+  table.rows<std::uint32_t>("block", 1, counts.block.data(), rows);
+  table.rows<std::uint32_t>("instruction", 1, counts.instruction.data(), rows);
+  table.rows<std::uint8_t>("component", 1, counts.component.data(), rows);
+  table.rows<std::uint64_t>("lanes", 1, counts.lanes.data(), rows);
+  table.rows<std::uint64_t>("groups", 1, counts.groups.data(), rows);
+  table.finish();
+  Table values(profile.get(), "value_tables", "/profile/value_tables", pipeline, chunk_rows);
+  const std::uint64_t entries = counts.value.size();
+  values.rows<std::uint32_t>("place", 1, counts.place.data(), entries);
+  values.rows<std::uint32_t>("value", 1, counts.value.data(), entries);
+  values.rows<std::uint64_t>("lanes", 1, counts.value_lanes.data(), entries);
+  values.rows<std::uint64_t>("uniform_groups", 1, counts.uniform_groups.data(), entries);
+  values.rows<std::uint64_t>("most_lanes", 1, counts.most_lanes.data(), entries);
+  values.finish();
+}
+
 void write_paths(hid_t root, const Paths& paths, ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
   const hdf5::Handle profile = profile_group(root);
   Table table(profile.get(), "paths", "/profile/paths", pipeline, chunk_rows);

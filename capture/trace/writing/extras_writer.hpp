@@ -19,6 +19,7 @@ void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tla
 void write_block_counts(hid_t root, const BlockCounts& counts, ChunkPipeline& pipeline, std::uint64_t chunk_rows);
 void write_instruction_counts(hid_t root, const char* kind, const InstructionCounts& counts, ChunkPipeline& pipeline,
                               std::uint64_t chunk_rows);
+void write_value_counts(hid_t root, const ValueCounts& counts, ChunkPipeline& pipeline, std::uint64_t chunk_rows);
 void write_access_sites(hid_t root, const AccessSites& sites, ChunkPipeline& pipeline, std::uint64_t chunk_rows);
 /// The group /pipelines.
 void write_pipeline_facts(hid_t root, const std::vector<PipelineFacts>& facts, ChunkPipeline& pipeline,

@@ -158,6 +158,18 @@ std::vector<NamedOptions> option_sets() {
     o.record = false;
     o.count_blocks = block_counts::CounterSet::Minimal;
   });
+  add("values", [](instrument::Options& o) { o.value_slots = 32; });
+  add("values_by_extension_in_copies", [](instrument::Options& o) {
+    o.sm = o.wide_subgroups = o.ballot_extension = true;
+    o.counter_copies = 8;
+    o.value_slots = 7;
+  });
+  add("values_and_everything", [&](instrument::Options& o) {
+    all(o);
+    count_everything(o);
+    o.record_paths = true;
+    o.value_slots = 1;
+  });
   add("paths", [](instrument::Options& o) { o.record_paths = true; });
   add("paths_by_extension", [&](instrument::Options& o) {
     all(o);

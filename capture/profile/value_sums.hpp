@@ -1,0 +1,54 @@
+// Sums of counts of loaded values, place by place and value by value, over parts: runs of an application.
+//
+// A part whose table lacks a value has it in none of its lanes if the table had room, and else in some of those that
+// found no room. So a sum has the lanes that surely had the value, and as many that may have had it.
+//
+// Contract: `add` takes the places of one pipeline and shader of checked counts (trace::load_profile); Input names the
+// file of lanes whose sum exceeds 64 bits. `sums` has the places that all parts of a pipeline and shader have, in the
+// order of trace::ValueCounts; it does not depend on the order of the parts, nor on which of them are sums themselves.
+// O(rows log rows).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "capture/profile/count_sums.hpp"
+#include "capture/trace/trace.hpp"
+
+namespace rayreplay::profile {
+
+/// The places of each pipeline and shader, which lie together.
+[[nodiscard]] std::vector<RowRange> parts_of(const trace::ValueCounts& counts);
+
+class ValueSums {
+ public:
+  void add(std::uint32_t pipeline, std::uint16_t shader, const trace::ValueCounts& counts, RowRange places,
+           const std::string& file);
+  [[nodiscard]] trace::ValueCounts sums() const;
+  /// Places that only some parts of their pipeline and shader have.
+  [[nodiscard]] std::size_t left_out() const;
+
+ private:
+  struct ValueSum {
+    std::uint64_t lanes = 0, uniform_groups = 0, most_lanes = 0;
+    std::uint64_t rest = 0;  ///< of the parts that have the value: lanes that found no room
+  };
+  struct PlaceSum {
+    std::uint32_t block = 0;
+    std::size_t parts = 0;
+    std::uint64_t lanes = 0, groups = 0, rest = 0;
+    std::map<std::uint32_t, ValueSum> values;
+  };
+  using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>;  ///< function, instruction, component
+  struct ShaderSum {
+    std::size_t parts = 0;
+    std::map<Place, PlaceSum> places;
+  };
+
+  std::map<std::pair<std::uint32_t, std::uint16_t>, ShaderSum> shaders_;
+};
+
+}  // namespace rayreplay::profile
