@@ -1,7 +1,8 @@
 // Random compute shaders of whole numbers with structured control flow: branches with and without a second side,
 // switches with breaks inside and cases that fall through, loops with breaks and continues, early returns, calls.
 //
-// A program reads three numbers in storage buffers and writes three others. It is valid SPIR-V 1.3 for Vulkan 1.1.
+// A program reads three numbers in storage buffers and writes three others, and may add the invocation's place in its
+// workgroup. It is valid SPIR-V 1.3 for Vulkan 1.1.
 #pragma once
 
 #include <random>
@@ -18,7 +19,8 @@ class RandomProgram {
   using Word = spirv::Word;
   static constexpr std::size_t kBuffers = 3;
 
-  explicit RandomProgram(std::uint32_t seed) : random_(seed) {}
+  /// `has_lanes`: each input also depends on the invocation's place in its workgroup, so that nothing is uniform.
+  explicit RandomProgram(std::uint32_t seed, bool has_lanes = false) : random_(seed), has_lanes_(has_lanes) {}
 
   [[nodiscard]] spirv::Module make() {
     globals();
@@ -32,6 +34,10 @@ class RandomProgram {
   }
   [[nodiscard]] const std::vector<Id>& outputs() const {
     return outputs_;
+  }
+  /// The variable with the invocation's place in its workgroup; 0: none.
+  [[nodiscard]] Id lane() const {
+    return lane_;
   }
 
  private:
@@ -143,6 +149,14 @@ class RandomProgram {
     const auto name = spirv::string_words("main");
     Words entry = {literal(spv::ExecutionModel::GLCompute), main_};
     entry.insert(entry.end(), name.begin(), name.end());
+    if (has_lanes_) {
+      const Id pointer = id();
+      lane_ = id();
+      global(Op::OpTypePointer, {pointer, literal(spv::StorageClass::Input), uint_});
+      global(Op::OpVariable, {pointer, lane_, literal(spv::StorageClass::Input)});
+      decorate({lane_, literal(spv::Decoration::BuiltIn), literal(spv::BuiltIn::LocalInvocationIndex)});
+      entry.push_back(lane_);
+    }
     module_.entry_points.push_back(instruction(Op::OpEntryPoint, entry));
     module_.execution_modes.push_back(
         instruction(Op::OpExecutionMode, {main_, literal(spv::ExecutionMode::LocalSize), 1, 1, 1}));
@@ -163,6 +177,12 @@ class RandomProgram {
     if (is_main) {
       for (const Id input : inputs_) {
         load(input, true);
+        if (has_lanes_) {
+          const Id from_buffer = scope_.back(), lane = load(lane_, false), sum = id();
+          scope_.resize(scope_.size() - 2);
+          emit(Op::OpIAdd, {uint_, sum, from_buffer, lane});
+          scope_.push_back(sum);
+        }
       }
     } else {
       scope_.push_back(parameter);
@@ -386,6 +406,8 @@ class RandomProgram {
   }
 
   std::mt19937 random_;
+  bool has_lanes_;
+  Id lane_ = 0;
   spirv::Module module_;
   Id next_ = 1;
   Id void_ = 0, uint_ = 0, bool_ = 0, block_type_ = 0, member_pointer_ = 0, function_pointer_ = 0, main_type_ = 0,

@@ -1,0 +1,259 @@
+// Guarded copies: modules with branches made scalar and code for single values compute what the given ones do, for all
+// inputs and whatever other invocations of the group do.
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "capture/optimise/optimise.hpp"
+#include "capture/optimise/spirv_tools.hpp"
+#include "capture/spirv/guard_names.hpp"
+#include "tests/optimise/interpreter.hpp"
+#include "tests/optimise/random_program.hpp"
+
+namespace rayreplay {
+namespace {
+
+using optimise::Optimised;
+using spirv::Id;
+using spirv::Word;
+using Input = std::array<Word, test::RandomProgram::kBuffers>;
+using Counts = std::map<Id, std::uint64_t>;
+
+spirv::Module parsed(const std::vector<Word>& words) {
+  std::string reason;
+  auto module = spirv::parse(words, reason);
+  EXPECT_TRUE(module) << reason;
+  return module ? *module : spirv::Module();
+}
+
+struct Ran {
+  std::vector<Word> outputs;
+  std::map<Id, std::set<Word>> loaded;
+};
+
+Ran run(const spirv::Module& module, const test::RandomProgram& program, const Input& input, Counts& counts,
+        std::uint32_t others = 0) {
+  std::map<Id, Word> memory;
+  for (std::size_t b = 0; b < input.size(); ++b) {
+    memory[program.inputs()[b]] = input.at(b);
+  }
+  test::Interpreter interpreter(module);
+  if (others != 0) {
+    interpreter.join_others(others);
+  }
+  interpreter.run(memory, counts);
+  Ran ran;
+  for (const Id output : program.outputs()) {
+    ran.outputs.push_back(memory[output]);
+  }
+  ran.loaded = interpreter.loaded();
+  return ran;
+}
+
+/// A program with its profile: executions, every branch as one that groups agreed on, and loads with one value.
+struct Profiled {
+  test::RandomProgram program;
+  std::vector<Word> words;
+  spirv::Module before;
+  Counts counts;
+  std::vector<optimise::BlockExecutions> executions;
+  std::vector<optimise::UniformPlace> uniform;
+  std::vector<optimise::ConstantLoad> constants;
+
+  Profiled(std::uint32_t seed, bool has_lanes, const std::vector<Input>& inputs) : program(seed, has_lanes) {
+    words = program.make().serialise();
+    before = parsed(words);
+    std::map<Id, std::set<Word>> loaded;
+    for (const Input& input : inputs) {
+      for (const auto& [load, values] : run(before, program, input, counts).loaded) {
+        loaded[load].insert(values.begin(), values.end());
+      }
+    }
+    for (std::uint32_t f = 0; f < before.functions.size(); ++f) {
+      std::uint32_t block = 0;
+      const auto& body = before.functions[f].body;
+      for (std::uint32_t at = 0; at < body.size(); ++at) {
+        const auto& i = body[at];
+        if (i.is(spv::Op::OpLabel)) {
+          executions.push_back({f, block++, counts.contains(i[1]) ? counts.at(i[1]) : 0});
+        }
+        if (i.is(spv::Op::OpSwitch) || i.is(spv::Op::OpBranchConditional) || (i.is(spv::Op::OpLoad) && seed % 2 == 0)) {
+          uniform.push_back({f, at});
+        }
+        if (i.is(spv::Op::OpLoad) && loaded.contains(i[2]) && loaded.at(i[2]).size() == 1) {
+          constants.push_back({f, at, *loaded.at(i[2]).begin()});
+        }
+      }
+    }
+  }
+};
+
+/// Steps that were done, and executions of the blocks behind guards.
+struct Seen {
+  int scalar = 0, specialised = 0;
+  std::uint64_t held = 0, failed = 0;
+};
+
+void count_guards(const spirv::Module& module, const Counts& counts, Seen& seen) {
+  for (const auto& i : module.debug) {
+    const std::string name = i.is(spv::Op::OpName) ? i.string(2) : std::string();
+    const auto count = counts.find(i[1]);
+    if (count != counts.end()) {
+      seen.held += name.starts_with(spirv::kGuardHeld) ? count->second : 0;
+      seen.failed += name.starts_with(spirv::kGuardFailed) ? count->second : 0;
+    }
+  }
+}
+
+Seen compare(std::uint32_t programs, const optimise::Wishes& wishes, bool has_lanes, bool knows_loads) {
+  Seen seen;
+  std::mt19937 random(11);
+  const auto draw = [&] {
+    return Input{static_cast<Word>(random() % 9), static_cast<Word>(random() % 5), static_cast<Word>(random())};
+  };
+  for (std::uint32_t seed = 0; seed < programs; ++seed) {
+    std::vector<Input> inputs = {draw(), draw()};
+    inputs[1][0] = inputs[0][0];
+    inputs[1][1] = inputs[0][1];
+    const Profiled given(seed, has_lanes, inputs);
+    EXPECT_EQ(optimise::fault_of(given.words), "") << "program " << seed;
+    const auto constants = knows_loads ? given.constants : std::vector<optimise::ConstantLoad>();
+    const Optimised result = optimise::optimise(given.words, given.executions, wishes, {given.uniform, constants});
+    if (result.words.empty()) {
+      EXPECT_NE(result.why, "");
+      continue;
+    }
+    EXPECT_EQ(optimise::fault_of(result.words), "") << "program " << seed;
+    const spirv::Module after = parsed(result.words);
+    for (int n = 0; n < 12; ++n) {
+      inputs.push_back(draw());
+    }
+    Counts ignored, counts;
+    std::uint32_t others = 1;
+    for (const Input& input : inputs) {
+      const auto expected = run(given.before, given.program, input, ignored).outputs;
+      EXPECT_EQ(expected, run(after, given.program, input, counts).outputs) << "program " << seed;
+      EXPECT_EQ(expected, run(after, given.program, input, counts, others++).outputs)
+          << "program " << seed << " among others";
+    }
+    count_guards(after, counts, seen);
+    for (const auto& step : result.steps) {
+      seen.scalar += step.done && step.kind == "scalar" ? 1 : 0;
+      seen.specialised += step.done && step.kind == "specialise" ? 1 : 0;
+      EXPECT_EQ(step.done && (step.kind == "scalar" || step.kind == "specialise"), step.guard_failed != 0);
+      if (step.done && step.kind == "scalar") {
+        EXPECT_GT(step.slots_made_uniform, 0);
+      }
+      if (step.done && step.kind == "specialise") {
+        EXPECT_GT(step.slots_saved, 0);
+      }
+    }
+  }
+  return seen;
+}
+
+TEST(Scalar, RandomProgramsComputeTheSameWhateverOthersDo) {
+  const Seen seen = compare(200, {.scalar = true}, true, false);
+  EXPECT_GT(seen.scalar, 50);
+  EXPECT_GT(seen.held, 1000U);
+  EXPECT_GT(seen.failed, 500U) << "guards fail, too";
+}
+
+TEST(Scalar, ComposesWithTheOtherSteps) {
+  const Seen seen = compare(60, {.outline = true, .scalar = true}, true, true);
+  EXPECT_GT(seen.scalar, 30);
+  EXPECT_GT(seen.specialised, 0);
+}
+
+TEST(Scalar, IsRightForTheProfilesInputsWithWhatWasRemoved) {
+  std::mt19937 random(13);
+  int scalar = 0;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const Input input = {static_cast<Word>(random() % 9), static_cast<Word>(random() % 5), 77};
+    const Profiled given(seed, true, {input});
+    const Optimised result = optimise::optimise(given.words, given.executions, {.assume_profile = true, .scalar = true},
+                                                {given.uniform, {}});
+    if (result.words.empty()) {
+      continue;
+    }
+    EXPECT_EQ(optimise::fault_of(result.words), "") << "program " << seed;
+    for (const auto& step : result.steps) {
+      scalar += step.done && step.kind == "scalar" ? 1 : 0;
+    }
+    Counts ignored;
+    EXPECT_EQ(run(given.before, given.program, input, ignored).outputs,
+              run(parsed(result.words), given.program, input, ignored, seed + 1).outputs)
+        << "program " << seed;
+  }
+  EXPECT_GT(scalar, 10);
+}
+
+TEST(Scalar, NeedsVersionAndStage) {
+  Profiled given(3, true, {Input{1, 2, 3}});
+  const auto why = [&](const std::vector<Word>& words) {
+    std::string texts;
+    for (const auto& step : optimise::optimise(words, given.executions, {.scalar = true}, {given.uniform, {}}).steps) {
+      EXPECT_FALSE(step.done && step.kind == "scalar");
+      texts += step.kind == "scalar" ? step.text + "\n" : "";
+    }
+    return texts;
+  };
+  // Storage buffers of SPIR-V 1.0 need an extension.
+  spirv::Module old = given.before;
+  old.version = 0x00010000;
+  std::vector<Word> extension = spirv::string_words("SPV_KHR_storage_buffer_storage_class");
+  old.extensions.emplace_back(spirv::number(spv::Op::OpExtension), std::span<const Word>(extension));
+  EXPECT_THAT(why(old.serialise()), testing::HasSubstr("need SPIR-V 1.3"));
+}
+
+TEST(Specialise, RandomProgramsComputeTheSameForAllInputs) {
+  const Seen seen = compare(150, {}, false, true);
+  EXPECT_GT(seen.specialised, 60);
+  EXPECT_GT(seen.held, 200U);
+  EXPECT_GT(seen.failed, 100U) << "other inputs have other values";
+}
+
+/// A guard whose value never came costs nothing but its test: a wrong constant is right all the same.
+TEST(Specialise, WrongValuesAreRightAllTheSame) {
+  std::mt19937 random(17);
+  int specialised = 0;
+  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+    Profiled given(seed, seed % 2 == 0, {Input{static_cast<Word>(random() % 9), 2, 5}});
+    for (auto& constant : given.constants) {
+      constant.bits = static_cast<Word>(random() % 9);
+    }
+    const Optimised result =
+        optimise::optimise(given.words, given.executions, {.scalar = seed % 3 == 0}, {given.uniform, given.constants});
+    if (result.words.empty()) {
+      continue;
+    }
+    EXPECT_EQ(optimise::fault_of(result.words), "") << "program " << seed;
+    for (const auto& step : result.steps) {
+      specialised += step.done && step.kind == "specialise" ? 1 : 0;
+    }
+    const spirv::Module after = parsed(result.words);
+    Counts ignored;
+    for (Word n = 0; n < 9; ++n) {
+      EXPECT_EQ(run(given.before, given.program, {n, n % 5, 3 * n}, ignored).outputs,
+                run(after, given.program, {n, n % 5, 3 * n}, ignored, n + 1).outputs)
+          << "program " << seed;
+    }
+  }
+  EXPECT_GT(specialised, 10);
+}
+
+/// Places that the module does not have, and places of other instructions, change nothing.
+TEST(Observations, PlacesThatAreNotThereAreLeftOut) {
+  const Profiled given(4, true, {Input{1, 2, 3}});
+  const std::vector<optimise::UniformPlace> uniform = {{99, 0}, {0, 99999}, {0, 0}};
+  const std::vector<optimise::ConstantLoad> constants = {{99, 0, 1}, {0, 99999, 1}, {0, 0, 1}};
+  EXPECT_EQ(optimise::optimise(given.words, given.executions, {.scalar = true}, {uniform, constants}).words,
+            optimise::optimise(given.words, given.executions, {}).words);
+}
+
+}  // namespace
+}  // namespace rayreplay
