@@ -59,7 +59,7 @@ bool is_understood(const Instruction& i, spirv::InstructionClass kind) {
 }
 
 /// Blocks that end the constructs around a block, or lead around their loops.
-std::unordered_set<Id> ways_out(const spirv::ControlFlow& flow, spirv::Node at) {
+std::unordered_set<Id> construct_exits(const spirv::ControlFlow& flow, spirv::Node at) {
   std::unordered_map<Id, spirv::Node> places;
   for (spirv::Node b = 0; b < flow.blocks.size(); ++b) {
     places[flow.blocks[b].label] = b;
@@ -105,18 +105,6 @@ Instruction copied(const Instruction& i, const Names& names, const spirv::WideSe
   return copy;
 }
 
-void copy_decorations(Module& module, const Names& names) {
-  std::vector<Instruction> added;
-  for (const Instruction& i : module.annotations) {
-    const bool about_one = i.is(Op::OpDecorate) || i.is(Op::OpDecorateId) || i.is(Op::OpDecorateString);
-    if (about_one && names.contains(i[1])) {
-      added.push_back(i);
-      added.back().set(1, names.at(i[1]));
-    }
-  }
-  module.annotations.insert(module.annotations.end(), added.begin(), added.end());
-}
-
 void name_label(Module& module, Id label, const std::string& text) {
   std::vector<Word> words = {label};
   const auto string = spirv::string_words(text);
@@ -125,7 +113,7 @@ void name_label(Module& module, Id label, const std::string& text) {
 }
 
 /// The pairs of one copy in an OpPhi that stands where the copy ends.
-void add_pairs(Instruction& phi, const Instruction& given, const Region& region, Id block, Id first,
+void add_pairs(Instruction& phi, const Instruction& given, const GuardedRegion& region, Id block, Id first,
                const Names& names) {
   for (std::size_t pair = 3; pair + 1 < given.size(); pair += 2) {
     const Id from = given[pair + 1];
@@ -136,16 +124,16 @@ void add_pairs(Instruction& phi, const Instruction& given, const Region& region,
   }
 }
 
-bool is_from_region(const Instruction& phi, std::size_t pair, const Region& region, Id block) {
+bool is_from_region(const Instruction& phi, std::size_t pair, const GuardedRegion& region, Id block) {
   return phi[pair + 1] == block || region.labels.contains(phi[pair + 1]);
 }
 
 }  // namespace
 
-std::optional<Region> find_region(const Module& module, const FunctionBlocks& function, const spirv::ControlFlow& flow,
-                                  Id label, std::string& said) {
+std::optional<GuardedRegion> find_guarded_region(const Module& module, const FunctionBlocks& function,
+                                                 const spirv::ControlFlow& flow, Id label, std::string& said) {
   const spirv::WideSelectors wide(module);
-  Region region;
+  GuardedRegion region;
   region.at = function.index_of(label);
   if (region.at == function.blocks.size() || !flow.reached(static_cast<spirv::Node>(region.at))) {
     return std::nullopt;
@@ -156,7 +144,7 @@ std::optional<Region> find_region(const Module& module, const FunctionBlocks& fu
     return std::nullopt;
   }
   region.merge = (*merge)[1];
-  const auto out = ways_out(flow, static_cast<spirv::Node>(region.at));
+  const auto out = construct_exits(flow, static_cast<spirv::Node>(region.at));
   std::unordered_map<Id, std::size_t> places;
   for (std::size_t b = 0; b < function.blocks.size(); ++b) {
     places[label_of(function.blocks[b])] = b;
@@ -253,7 +241,7 @@ std::optional<Region> find_region(const Module& module, const FunctionBlocks& fu
   return region;
 }
 
-Copies guarded_copy(Module& module, FunctionBlocks& function, const Region& region, const Guard& guard,
+Copies guarded_copy(Module& module, FunctionBlocks& function, const GuardedRegion& region, const Guard& guard,
                     Counts& counts) {
   const spirv::WideSelectors wide(module);
   const Id label = label_of(function.blocks[region.at]);
@@ -361,10 +349,26 @@ Copies guarded_copy(Module& module, FunctionBlocks& function, const Region& regi
   }
   function.blocks.insert(function.blocks.end(), added.begin(), added.end());
   copy_decorations(module, failed);
-  name_label(module, copies.held, std::string(spirv::kGuardHeld) + guard.text);
-  name_label(module, copies.failed, std::string(spirv::kGuardFailed) + guard.text);
+  name_guard(module, copies.held, copies.failed, guard.text);
   order_blocks(function, wide);
   return copies;
+}
+
+void copy_decorations(Module& module, const std::unordered_map<Id, Id>& names) {
+  std::vector<Instruction> added;
+  for (const Instruction& i : module.annotations) {
+    const bool about_one = i.is(Op::OpDecorate) || i.is(Op::OpDecorateId) || i.is(Op::OpDecorateString);
+    if (about_one && names.contains(i[1])) {
+      added.push_back(i);
+      added.back().set(1, names.at(i[1]));
+    }
+  }
+  module.annotations.insert(module.annotations.end(), added.begin(), added.end());
+}
+
+void name_guard(Module& module, Id held, Id failed, const std::string& text) {
+  name_label(module, held, std::string(spirv::kGuardHeld) + text);
+  name_label(module, failed, std::string(spirv::kGuardFailed) + text);
 }
 
 void order_blocks(FunctionBlocks& function, const spirv::WideSelectors& wide) {

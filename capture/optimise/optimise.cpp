@@ -35,6 +35,7 @@ std::multiset<std::vector<Word>> surface_of(const Module& module) {
 /// Results of loads, and labels of blocks, that the run tells something about.
 struct Observed {
   std::unordered_set<Id> uniform_loads, uniform_branches;
+  std::vector<std::pair<Place, Id>> uniform_addresses;        ///< of loads
   std::vector<std::pair<std::size_t, KnownValue>> constants;  ///< by function
 };
 
@@ -134,6 +135,18 @@ class Work {
         if (!peeled && !wishes.assume_profile && selector) {
           specialise_at(place, {0, *selector});
         }
+      }
+    }
+    // Last, since it moves the branch of the load's block to a block of another label.
+    for (const auto& [place, load] : observed_.uniform_addresses) {
+      if (wishes.scalar) {
+        attempt(
+            "scalar load", place, true,
+            [function = place.function, id = load](Module& module, Counts& counts, CopyLimits& limits,
+                                                   std::string& said) {
+              return scalarise_load(module, function, id, counts, limits, said);
+            },
+            Worth::UniformSlots);
       }
     }
   }
@@ -261,14 +274,16 @@ Observed observed_in(const Module& module, const Observations& observations) {
     if (i == nullptr) {
       continue;
     }
-    if (i->is(spv::Op::OpLoad)) {
+    const auto& body = module.functions[of.function].body;
+    std::size_t label = of.instruction;
+    while (label > 0 && !body[label].is(spv::Op::OpLabel)) {
+      --label;
+    }
+    if (i->is(spv::Op::OpLoad) && of.address) {
+      observed.uniform_addresses.emplace_back(Place{of.function, body[label][1]}, i->result());
+    } else if (i->is(spv::Op::OpLoad)) {
       observed.uniform_loads.insert(i->result());
     } else if (i->is(spv::Op::OpBranchConditional) || i->is(spv::Op::OpSwitch)) {
-      const auto& body = module.functions[of.function].body;
-      std::size_t label = of.instruction;
-      while (label > 0 && !body[label].is(spv::Op::OpLabel)) {
-        --label;
-      }
       observed.uniform_branches.insert(body[label][1]);
     }
   }

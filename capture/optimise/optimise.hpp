@@ -30,6 +30,7 @@ struct BlockExecutions {
 /// A branch, switch or load whose condition, selector or value all lanes of a group agreed on whenever it ran.
 struct UniformPlace {
   std::uint32_t function = 0, instruction = 0;  ///< places in the module and in the function, from 0: OpFunction
+  bool address = false;                         ///< of a load: they agreed on the address
 };
 
 /// A load of a whole number of 32 bits that gave the same whenever it ran.
@@ -52,7 +53,7 @@ struct Wishes {
 };
 
 struct Step {
-  std::string kind;  ///< "prune", "peel", "outline", "scalar", "specialise", "simplify"
+  std::string kind;  ///< "prune", "peel", "outline", "scalar", "scalar load", "specialise", "simplify"
   std::uint32_t function = 0;
   std::uint32_t label = 0;         ///< of the block that branches; 0: the whole module
   std::uint32_t guard_failed = 0;  ///< label of the block that runs where the step's guard fails; 0: no guard

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "capture/optimise/expected_gain.hpp"
+#include "capture/optimise/groups.hpp"
 #include "capture/optimise/guarded_copy.hpp"
 #include "capture/optimise/value_slice.hpp"
 #include "capture/spirv/operands.hpp"
@@ -9,30 +10,6 @@ namespace rayreplay::optimise {
 namespace {
 
 using spv::Op;
-
-constexpr Word kVersionOfGroups = 0x00010300;
-constexpr Word kWordBits = 32;
-
-/// Stages whose invocations are all those of the application: fragment shaders have helpers besides.
-bool allows_groups(const Module& module, std::string& said) {
-  if (module.version < kVersionOfGroups) {
-    said = "operations of groups need SPIR-V 1.3";
-    return false;
-  }
-  const bool known = std::all_of(module.entry_points.begin(), module.entry_points.end(), [](const Instruction& i) {
-    const auto model = static_cast<spv::ExecutionModel>(i[1]);
-    return model == spv::ExecutionModel::GLCompute ||
-           (model >= spv::ExecutionModel::RayGenerationKHR && model <= spv::ExecutionModel::CallableKHR);
-  });
-  said = known ? said : "its shader is no compute or ray-tracing shader";
-  return known;
-}
-
-void need(Module& module, spv::Capability capability) {
-  if (!module.has(capability)) {
-    module.capabilities.emplace_back(Op::OpCapability, std::initializer_list<Word>{static_cast<Word>(capability)});
-  }
-}
 
 struct Root {
   Id value = 0, type = 0;
@@ -66,7 +43,7 @@ Root root_of(const FunctionBlocks& function, const spirv::ControlFlow& flow, std
 }
 
 /// Ids that the held copy uses, its branch and what it gives to the code behind it included.
-std::unordered_set<Id> used_in(const FunctionBlocks& function, const Region& region) {
+std::unordered_set<Id> used_in(const FunctionBlocks& function, const GuardedRegion& region) {
   std::unordered_set<Id> used = {function.blocks[region.at].back()[1]};
   for (const auto& block : function.blocks) {
     const Id label = label_of(block);
@@ -85,7 +62,7 @@ std::unordered_set<Id> used_in(const FunctionBlocks& function, const Region& reg
 /// Executed slots of the region that depend on scalars and on what is the same in the whole launch alone. The branch
 /// itself counts, less the comparison of the guard, which each lane makes.
 double uniform_slots(const Module& module, const FunctionBlocks& function, const spirv::ControlFlow& flow,
-                     const Region& region, std::unordered_set<Id> scalars, const spirv::ModuleIndex& index,
+                     const GuardedRegion& region, std::unordered_set<Id> scalars, const spirv::ModuleIndex& index,
                      const Counts& counts) {
   const spirv::Classifier classes(module);
   const spirv::WideSelectors wide(module);
@@ -141,7 +118,7 @@ bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>&
   if (!flow) {
     return false;
   }
-  const auto region = find_region(module, function, *flow, place.label, said);
+  const auto region = find_guarded_region(module, function, *flow, place.label, said);
   if (!region) {
     return false;
   }
@@ -165,22 +142,12 @@ bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>&
   }
   auto used = used_in(function, *region);
   const bool is_switch = function.blocks[region->at].back().is(Op::OpSwitch);
-  const Id truth = find_or_add(module, Op::OpTypeBool, 0, {});
-  const Id number = find_or_add(module, Op::OpTypeInt, 0, {kWordBits, 0});
-  const Id scope = find_or_add(module, Op::OpConstant, number, {static_cast<Word>(spv::Scope::Subgroup)});
-  for (const auto capability : {spv::Capability::GroupNonUniform, spv::Capability::GroupNonUniformVote,
-                                spv::Capability::GroupNonUniformBallot}) {
-    need(module, capability);
-  }
   Guard guard;
   guard.text = root.value == condition ? "one condition in a group" : "one loaded value in a group";
-  const Id first = module.bound++, equal = module.bound++;
-  guard.condition = module.bound++;
-  // A lane that is there compares its own value: the held copy is right in every lane, whichever lanes meet in it.
-  guard.code = {Instruction(Op::OpGroupNonUniformBroadcastFirst, {root.type, first, scope, root.value}),
-                Instruction(root.is_truth ? Op::OpLogicalEqual : Op::OpIEqual, {truth, equal, first, root.value}),
-                Instruction(Op::OpGroupNonUniformAll, {truth, guard.condition, scope, equal})};
-  guard.renamed[root.value] = first;
+  const Vote vote = vote_on(module, root.value, root.type, root.is_truth);
+  guard.code = vote.code;
+  guard.condition = vote.agree;
+  guard.renamed[root.value] = vote.first;
 
   const auto name = [&](Id id) {
     const auto found = guard.renamed.find(id);

@@ -8,8 +8,6 @@ namespace {
 
 using spv::Op;
 
-constexpr Word kWordBits = 32;
-
 /// The target of a branch or switch whose condition or selector is known.
 Id target_of(const Instruction& end, Word value) {
   if (end.is(Op::OpBranchConditional)) {
@@ -84,7 +82,7 @@ bool specialise(Module& module, const Place& place, const KnownValue& value, boo
   if (!flow) {
     return false;
   }
-  const auto region = find_region(module, function, *flow, place.label, said);
+  const auto region = find_guarded_region(module, function, *flow, place.label, said);
   if (!region) {
     return false;
   }

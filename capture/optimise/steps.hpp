@@ -48,6 +48,11 @@ struct CopyLimits {
 [[nodiscard]] bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>& uniform_loads,
                              Counts& counts, CopyLimits& limits, std::string& said);
 
+/// A load from a buffer whose address all lanes of a group agreed on is made once for groups that agree, by the first
+/// lane's index. Exact for all inputs.
+[[nodiscard]] bool scalarise_load(Module& module, std::size_t function_at, Id load, Counts& counts, CopyLimits& limits,
+                                  std::string& said);
+
 /// A value that was always the same; value 0: the selector of the switch.
 struct KnownValue {
   Id value = 0;

@@ -9,8 +9,6 @@ namespace {
 
 using spv::Op;
 
-constexpr Word kWordBits = 32;
-
 /// Computed again in a copy, it gives the same, bit for bit.
 bool is_pure(const Instruction& i) {
   switch (static_cast<Op>(i.op())) {

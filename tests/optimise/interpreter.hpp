@@ -1,7 +1,8 @@
 // Runs a compute shader of whole numbers, block by block: what the tests of rewritten modules compare.
 //
 // Knows the instructions that random_program.hpp and the rewriting emit, and fails on all others. A variable is one
-// number; an access chain is its variable. Bounded: a program that takes too many steps fails.
+// number or one array; an access chain is its variable, or an element. Bounded: a program that takes too many steps
+// fails.
 //
 // Other invocations of the group are made up: a broadcast gives the invocation's own value or another one, and a vote
 // of all may fail where the invocation agrees. A guard has to be right for all of them.
@@ -53,6 +54,12 @@ class Interpreter {
   /// Values that each load gave, by result.
   [[nodiscard]] const std::map<Id, std::set<Word>>& loaded() const {
     return loaded_;
+  }
+
+  /// The key of an array's element in memory; that of element 0 is the variable.
+  [[nodiscard]] static Id element(Id variable, Word index) {
+    constexpr Word kBitsOfVariable = 20;
+    return variable + (index << kBitsOfVariable);
   }
 
   /// Memory by variable; executions are added to `counts`, by label.
@@ -124,7 +131,7 @@ class Interpreter {
           (*memory_)[i[2]] = 0;
           break;
         case spv::Op::OpAccessChain:
-          pointers[i[2]] = variable(i[3]);
+          pointers[i[2]] = i.size() > 5 ? element(variable(i[3]), value(i[5])) : variable(i[3]);
           break;
         case spv::Op::OpLoad:
           values[i[2]] = (*memory_)[variable(i[3])];

@@ -18,8 +18,10 @@ class RandomProgram {
   using Id = spirv::Id;
   using Word = spirv::Word;
   static constexpr std::size_t kBuffers = 3;
+  static constexpr Word kElements = 8;
 
-  /// `has_lanes`: each input also depends on the invocation's place in its workgroup, so that nothing is uniform.
+  /// `has_lanes`: each input also depends on the invocation's place in its workgroup, and a buffer has
+  /// kElements numbers.
   explicit RandomProgram(std::uint32_t seed, bool has_lanes = false) : random_(seed), has_lanes_(has_lanes) {}
 
   [[nodiscard]] spirv::Module make() {
@@ -98,12 +100,19 @@ class RandomProgram {
     scope_.push_back(result);
     return result;
   }
+  void access(Id pointer, Id variable, Id index) {
+    if (has_lanes_) {
+      emit(Op::OpAccessChain, {member_pointer_, pointer, variable, constants_[0], index});
+    } else {
+      emit(Op::OpAccessChain, {member_pointer_, pointer, variable, constants_[0]});
+    }
+  }
   Id load(Id variable, bool is_buffer) {
     const Id result = id();
     Id pointer = variable;
     if (is_buffer) {
       pointer = id();
-      emit(Op::OpAccessChain, {member_pointer_, pointer, variable, constants_[0]});
+      access(pointer, variable, has_lanes_ && !scope_.empty() ? small() : constants_[0]);
     }
     emit(Op::OpLoad, {uint_, result, pointer});
     scope_.push_back(result);
@@ -121,7 +130,16 @@ class RandomProgram {
     global(Op::OpTypeVoid, {void_});
     global(Op::OpTypeInt, {uint_, 32, 0});
     global(Op::OpTypeBool, {bool_});
-    global(Op::OpTypeStruct, {block_type_, uint_});
+    Id member = uint_;
+    if (has_lanes_) {
+      const Id length = id();
+      member = id();
+      global(Op::OpConstant, {uint_, length, kElements});
+      global(Op::OpTypeArray, {member, uint_, length});
+      module_.annotations.push_back(
+          instruction(Op::OpDecorate, {member, literal(spv::Decoration::ArrayStride), sizeof(Word)}));
+    }
+    global(Op::OpTypeStruct, {block_type_, member});
     const Word storage = literal(spv::StorageClass::StorageBuffer);
     global(Op::OpTypePointer, {buffer_pointer, storage, block_type_});
     global(Op::OpTypePointer, {member_pointer_, storage, uint_});
@@ -215,7 +233,7 @@ class RandomProgram {
       for (std::size_t o = 0; o < kBuffers; ++o) {
         const Id pointer = id(), sum = id();
         const Id local = load(variables_[o % variables_.size()], false), last = value();
-        emit(Op::OpAccessChain, {member_pointer_, pointer, outputs_[o], constants_[0]});
+        access(pointer, outputs_[o], constants_[0]);
         emit(Op::OpIAdd, {uint_, sum, local, last});
         emit(Op::OpStore, {pointer, sum});
       }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -69,12 +70,18 @@ std::map<std::string, ProfiledModule> modules_of(const trace::Profile& trace, co
   return modules;
 }
 
+/// A place of a module: function, instruction, and whether it is about a load's address.
+using AgreedPlace = std::tuple<std::uint32_t, std::uint32_t, bool>;
+
 /// Places that all lanes agreed on in every execution of every pipeline, and that are not proven to be so: by module.
 std::map<std::string, std::vector<optimise::UniformPlace>> uniform_places(const trace::Profile& trace,
                                                                           const std::string& path) {
   using profile::Agreement;
   const profile::AgreementProfile agreement = profile::agreement_profile(trace, path);
-  std::map<std::string, std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<bool, bool>>> seen;
+  struct Seen {
+    bool agreed = false, differed = false;
+  };
+  std::map<std::string, std::map<AgreedPlace, Seen>> seen;
   std::map<std::uint16_t, std::string> hashes;
   for (const auto* rows : {&agreement.branches, &agreement.loads}) {
     for (const profile::InstructionProfile& row : *rows) {
@@ -82,18 +89,23 @@ std::map<std::string, std::vector<optimise::UniformPlace>> uniform_places(const 
       if (fresh) {
         hash->second = layer::module_hash(trace.shaders[row.shader].spirv);
       }
-      auto& [agreed, differed] = seen[hash->second][{row.function, row.instruction}];
-      const bool is_load = rows == &agreement.loads;
-      agreed = agreed || row.value.agreement == Agreement::Observed;
-      differed = differed || (is_load && row.kind != "load") ||
-                 (row.value.agreement != Agreement::Observed && row.value.agreement != Agreement::NotExecuted);
+      const auto add = [&](const profile::AgreementOf& of, bool is_address) {
+        Seen& place = seen[hash->second][{row.function, row.instruction, is_address}];
+        place.agreed = place.agreed || of.agreement == Agreement::Observed;
+        place.differed =
+            place.differed || (of.agreement != Agreement::Observed && of.agreement != Agreement::NotExecuted);
+      };
+      add(row.value, false);
+      if (row.kind == "load") {
+        add(row.address, true);
+      }
     }
   }
   std::map<std::string, std::vector<optimise::UniformPlace>> result;
   for (const auto& [module, places] : seen) {
-    for (const auto& [place, is] : places) {
-      if (is.first && !is.second) {
-        result[module].push_back({place.first, place.second});
+    for (const auto& [place, of] : places) {
+      if (of.agreed && !of.differed) {
+        result[module].push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place)});
       }
     }
   }
