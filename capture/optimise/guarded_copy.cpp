@@ -138,17 +138,21 @@ std::optional<GuardedRegion> find_guarded_region(const Module& module, const Fun
   if (region.at == function.blocks.size() || !flow.reached(static_cast<spirv::Node>(region.at))) {
     return std::nullopt;
   }
-  const Instruction* merge = merge_of(function.blocks[region.at]);
-  if (merge == nullptr || !merge->is(Op::OpSelectionMerge)) {
-    said = "its branch has no merge block, or is that of a loop's header";
-    return std::nullopt;
-  }
-  region.merge = (*merge)[1];
-  const auto out = construct_exits(flow, static_cast<spirv::Node>(region.at));
   std::unordered_map<Id, std::size_t> places;
   for (std::size_t b = 0; b < function.blocks.size(); ++b) {
     places[label_of(function.blocks[b])] = b;
   }
+  // The branch into a loop controls the loop.
+  const Code& first = function.blocks[region.at];
+  const bool is_loop = first.back().is(Op::OpBranch) && merge_of(first) == nullptr;
+  const Instruction* merge = merge_of(is_loop ? function.blocks[places.at(first.back()[1])] : first);
+  if (merge == nullptr || !merge->is(is_loop ? Op::OpLoopMerge : Op::OpSelectionMerge)) {
+    said = "its branch has no merge block, or is that of a loop's header";
+    return std::nullopt;
+  }
+  region.merge = (*merge)[1];
+  auto out = construct_exits(flow, static_cast<spirv::Node>(region.at));
+  out.insert(region.merge);
   std::vector<Id> open = targets(function.blocks[region.at], wide);
   while (!open.empty()) {
     const Id next = open.back();
@@ -259,7 +263,8 @@ Copies guarded_copy(Module& module, FunctionBlocks& function, const GuardedRegio
   }
   Code& block = function.blocks[region.at];
   const Instruction end = block.back();
-  const Instruction control = *merge_of(block);
+  const Instruction* own = merge_of(block);
+  const Instruction control = own != nullptr ? *own : Instruction(Op::OpSelectionMerge, {region.merge, 0});
   std::erase_if(block, [&](const Instruction& i) { return i.is(Op::OpSelectionMerge); });
   block.pop_back();
   block.insert(block.end(), guard.code.begin(), guard.code.end());
@@ -273,8 +278,11 @@ Copies guarded_copy(Module& module, FunctionBlocks& function, const GuardedRegio
     held_first.emplace_back(Op::OpSelectionMerge, std::initializer_list<Word>{held_merge, control[2]});
   }
   held_first.push_back(copied(held_end, held, wide));
-  Code failed_first = {Instruction(Op::OpLabel, {copies.failed}),
-                       Instruction(Op::OpSelectionMerge, {failed_merge, control[2]}), copied(end, failed, wide)};
+  Code failed_first = {Instruction(Op::OpLabel, {copies.failed})};
+  if (!end.is(Op::OpBranch)) {
+    failed_first.emplace_back(Op::OpSelectionMerge, std::initializer_list<Word>{failed_merge, control[2]});
+  }
+  failed_first.push_back(copied(end, failed, wide));
   counts[copies.held] = counts.contains(label) ? counts.at(label) : 0;
   counts[copies.failed] = counts[failed_merge] = 0;
 

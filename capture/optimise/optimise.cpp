@@ -101,6 +101,10 @@ class Work {
       }
       for (const spirv::Block& block : flow->blocks) {
         const auto ran = counts_.find(block.label);
+        if (block.ending == spirv::Ending::Branch && ran != counts_.end() && ran->second != 0 &&
+            !wishes.assume_profile) {
+          specialise_loop_at({f, block.label});
+        }
         const bool branches = block.ending == spirv::Ending::ConditionalBranch || block.ending == spirv::Ending::Switch;
         if (ran == counts_.end() || ran->second == 0 || !branches) {
           continue;
@@ -231,6 +235,19 @@ class Work {
       return known.first == place.function && follows(module_, place, known.second.value) &&
              specialise_at(place, known.second);
     });
+  }
+
+  void specialise_loop_at(const Place& place) {
+    for (const auto& known : observed_.constants) {
+      if (known.first == place.function) {
+        attempt(
+            "specialise", place, true,
+            [&, value = known.second](Module& module, Counts& counts, CopyLimits& limits, std::string& said) {
+              return specialise_loop(module, place, value, counts, limits, said);
+            },
+            Worth::Slots);
+      }
+    }
   }
 
   void prune_at(const Place& place) {

@@ -70,4 +70,9 @@ struct KnownValue {
 [[nodiscard]] bool specialise(Module& module, const Place& place, const KnownValue& value, bool keep_switch,
                               Counts& counts, CopyLimits& limits, std::string& said);
 
+/// A loop in which such a value is loaded from a uniform buffer or a push constant gets a copy for this value. The
+/// place is the block that branches to the loop's header. Exact for all inputs, since no shader writes this memory.
+[[nodiscard]] bool specialise_loop(Module& module, const Place& place, const KnownValue& value, Counts& counts,
+                                   CopyLimits& limits, std::string& said);
+
 }  // namespace rayreplay::optimise

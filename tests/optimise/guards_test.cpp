@@ -44,6 +44,7 @@ Ran run(const spirv::Module& module, const test::RandomProgram& program, const I
       memory[test::Interpreter::element(program.inputs()[b], e)] = input.at(b) + 13 * e;
     }
   }
+  memory[program.bounds()] = input[1];
   test::Interpreter interpreter(module);
   if (others != 0) {
     interpreter.join_others(others);
@@ -278,6 +279,30 @@ TEST(Specialise, RandomProgramsComputeTheSameForAllInputs) {
   EXPECT_GT(seen.specialised, 20);
   EXPECT_GT(seen.held, 80U);
   EXPECT_GT(seen.failed, 40U) << "other inputs have other values";
+}
+
+TEST(Specialise, LoopsWithAKnownBoundComputeTheSame) {
+  int loops = 0;
+  std::mt19937 random(23);
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    const Profiled given(seed, true, {Input{static_cast<Word>(random() % 9), 3, 5}});
+    const Optimised result = optimise::optimise(given.words, given.executions, {}, {{}, given.constants});
+    for (const auto& step : result.steps) {
+      loops += step.done && step.text.find("a loop") != std::string::npos ? 1 : 0;
+    }
+    if (result.words.empty()) {
+      continue;
+    }
+    EXPECT_EQ(optimise::fault_of(result.words), "") << "program " << seed;
+    const spirv::Module after = parsed(result.words);
+    Counts ignored;
+    for (Word n = 0; n < 8; ++n) {
+      EXPECT_EQ(run(given.before, given.program, {n, n, n * n}, ignored).outputs,
+                run(after, given.program, {n, n, n * n}, ignored).outputs)
+          << "program " << seed;
+    }
+  }
+  EXPECT_GT(loops, 5);
 }
 
 /// A guard whose value never came costs nothing but its test: a wrong constant is right all the same.

@@ -20,8 +20,8 @@ class RandomProgram {
   static constexpr std::size_t kBuffers = 3;
   static constexpr Word kElements = 8;
 
-  /// `has_lanes`: each input also depends on the invocation's place in its workgroup, and a buffer has
-  /// kElements numbers.
+  /// `has_lanes`: each input also depends on the invocation's place in its workgroup, a buffer has
+  /// kElements numbers, and a uniform buffer bounds loops.
   explicit RandomProgram(std::uint32_t seed, bool has_lanes = false) : random_(seed), has_lanes_(has_lanes) {}
 
   [[nodiscard]] spirv::Module make() {
@@ -36,6 +36,10 @@ class RandomProgram {
   }
   [[nodiscard]] const std::vector<Id>& outputs() const {
     return outputs_;
+  }
+  /// The uniform buffer that bounds loops; 0: none.
+  [[nodiscard]] Id bounds() const {
+    return bounds_;
   }
   /// The variable with the invocation's place in its workgroup; 0: none.
   [[nodiscard]] Id lane() const {
@@ -174,6 +178,16 @@ class RandomProgram {
       global(Op::OpVariable, {pointer, lane_, literal(spv::StorageClass::Input)});
       decorate({lane_, literal(spv::Decoration::BuiltIn), literal(spv::BuiltIn::LocalInvocationIndex)});
       entry.push_back(lane_);
+      const Id block = id(), whole = id();
+      uniform_pointer_ = id(), bounds_ = id();
+      global(Op::OpTypeStruct, {block, uint_});
+      global(Op::OpTypePointer, {whole, literal(spv::StorageClass::Uniform), block});
+      global(Op::OpTypePointer, {uniform_pointer_, literal(spv::StorageClass::Uniform), uint_});
+      global(Op::OpVariable, {whole, bounds_, literal(spv::StorageClass::Uniform)});
+      decorate({block, literal(spv::Decoration::Block)});
+      decorate({bounds_, literal(spv::Decoration::DescriptorSet), 0});
+      decorate({bounds_, literal(spv::Decoration::Binding), 2 * kBuffers});
+      module_.annotations.push_back(instruction(Op::OpMemberDecorate, {block, 0, literal(spv::Decoration::Offset), 0}));
     }
     module_.entry_points.push_back(instruction(Op::OpEntryPoint, entry));
     module_.execution_modes.push_back(
@@ -405,7 +419,15 @@ class RandomProgram {
     begin(test);
     const Id count = id(), again = id();
     emit(Op::OpLoad, {uint_, count, counter});
-    emit(Op::OpULessThan, {bool_, again, count, constants_[1 + below(4)]});
+    Id bound = constants_[1 + below(4)];
+    if (has_lanes_) {
+      const Id pointer = id(), loaded = id();
+      bound = id();
+      emit(Op::OpAccessChain, {uniform_pointer_, pointer, bounds_, constants_[0]});
+      emit(Op::OpLoad, {uint_, loaded, pointer});
+      emit(Op::OpBitwiseAnd, {uint_, bound, loaded, constants_[3]});
+    }
+    emit(Op::OpULessThan, {bool_, again, count, bound});
     emit(Op::OpBranchConditional, {again, body, exit.label});
     exit.from.emplace_back(count, test);
     begin(body);
@@ -425,7 +447,7 @@ class RandomProgram {
 
   std::mt19937 random_;
   bool has_lanes_;
-  Id lane_ = 0;
+  Id lane_ = 0, bounds_ = 0, uniform_pointer_ = 0;
   spirv::Module module_;
   Id next_ = 1;
   Id void_ = 0, uint_ = 0, bool_ = 0, block_type_ = 0, member_pointer_ = 0, function_pointer_ = 0, main_type_ = 0,

@@ -121,7 +121,8 @@ nlohmann::ordered_json steps_json(const std::vector<optimise::Step>& steps, std:
                     {"block", step.label},
                     {"done", step.done},
                     {"text", step.text},
-                    {"guard_failed", step.guard_failed == 0 ? nlohmann::ordered_json() : step.guard_failed},
+                    {"guard_failed",
+                     step.guard_failed == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(step.guard_failed)},
                     {"issue_slots_a_launch_saved", a_launch(step.slots_saved)},
                     {"uniform_slots_a_launch", a_launch(step.slots_made_uniform)}});
   }
