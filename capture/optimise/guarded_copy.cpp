@@ -251,7 +251,7 @@ Copies guarded_copy(Module& module, FunctionBlocks& function, const GuardedRegio
   const Id label = label_of(function.blocks[region.at]);
   const Copies copies = {module.bound++, module.bound++};
   const Id held_merge = module.bound++, failed_merge = module.bound++;
-  Names held = guard.renamed, failed;
+  Names held = guard.renamed, failed = guard.failed_renamed;
   held[region.merge] = held_merge;
   failed[region.merge] = failed_merge;
   for (const std::size_t b : region.blocks) {
@@ -279,6 +279,7 @@ Copies guarded_copy(Module& module, FunctionBlocks& function, const GuardedRegio
   }
   held_first.push_back(copied(held_end, held, wide));
   Code failed_first = {Instruction(Op::OpLabel, {copies.failed})};
+  failed_first.insert(failed_first.end(), guard.failed_code.begin(), guard.failed_code.end());
   if (!end.is(Op::OpBranch)) {
     failed_first.emplace_back(Op::OpSelectionMerge, std::initializer_list<Word>{failed_merge, control[2]});
   }

@@ -37,12 +37,12 @@ struct GuardedRegion {
                                                                std::string& said);
 
 struct Guard {
-  std::string text;                     ///< of the names
-  Id condition = 0;                     ///< a truth value of `code`
-  std::vector<Instruction> code;        ///< put before the block's branch
-  std::vector<Instruction> held_code;   ///< put before the branch of the held copy
-  std::unordered_map<Id, Id> renamed;   ///< values of the held copy that have another id
-  std::optional<Instruction> held_end;  ///< the held copy's branch; none: as it was
+  std::string text;                                    ///< of the names
+  Id condition = 0;                                    ///< a truth value of `code`
+  std::vector<Instruction> code;                       ///< put before the block's branch
+  std::vector<Instruction> held_code, failed_code;     ///< put before the branch of each copy
+  std::unordered_map<Id, Id> renamed, failed_renamed;  ///< values that have another id in a copy
+  std::optional<Instruction> held_end;                 ///< the held copy's branch; none: as it was
 };
 
 struct Copies {

@@ -104,6 +104,28 @@ double uniform_slots(const Module& module, const FunctionBlocks& function, const
   return slots;
 }
 
+/// Used by another instruction than the branch, its code, what this gives to the code behind it, and moved ones.
+bool is_used_elsewhere(const FunctionBlocks& function, const GuardedRegion& region, Id value,
+                       const std::unordered_set<Id>& moved) {
+  for (std::size_t b = 0; b < function.blocks.size(); ++b) {
+    const auto& code = function.blocks[b];
+    const Id label = label_of(code);
+    if (region.labels.contains(label)) {
+      continue;
+    }
+    const bool is_behind = label == region.merge || region.exits.contains(label);
+    for (const Instruction& i : code) {
+      const bool is_branch = b == region.at && &i == &code.back();
+      const auto ids = spirv::used_ids(i);
+      if (!is_branch && !moved.contains(i.result()) && !(is_behind && i.is(Op::OpPhi)) &&
+          std::find(ids.begin(), ids.end(), value) != ids.end()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>& uniform_loads, Counts& counts,
@@ -153,7 +175,8 @@ bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>&
     const auto found = guard.renamed.find(id);
     return found == guard.renamed.end() ? id : found->second;
   };
-  // What follows from the value before the branch is computed again from the scalar, where it is used.
+  // What follows from the value before the branch is computed again in both copies, where they use it: from the scalar
+  // in one of them. Where nothing else uses the first computation, it goes with the passes behind.
   const auto& values = derived.values();
   const auto is_before = [&](const Derived::Value& value) {
     return flow->dominators.dominates(static_cast<spirv::Node>(value.block), static_cast<spirv::Node>(region->at));
@@ -165,32 +188,46 @@ bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>&
       used.insert(ids.begin(), ids.end());
     }
   }
-  std::unordered_set<Id> scalars = {root.value};
+  const auto renamed = [](const Instruction& i, const std::unordered_map<Id, Id>& names, Id fresh) {
+    Instruction again = i;
+    for (const std::size_t word : spirv::id_words(i)) {
+      const auto found = names.find(i[word]);
+      again.set(word, found == names.end() ? i[word] : found->second);
+    }
+    again.set(2, fresh);
+    return again;
+  };
+  std::unordered_set<Id> scalars = {root.value}, moved;
+  std::vector<const Instruction*> scalar_slice;
   for (const Derived::Value& value : values) {
     const Id result = value.instruction.result();
-    const bool is_inside = region->defined.contains(result);
     const Id loaded = derived.loaded(value.instruction);
-    if (loaded != 0 && (is_inside || is_before(value))) {
+    if (loaded != 0 && (region->defined.contains(result) || is_before(value))) {
       guard.renamed[result] = name(loaded);
       if (scalars.contains(loaded)) {
         scalars.insert(result);
       }
-    } else if (is_before(value) && used.contains(result) && result != root.value) {
-      Instruction again = value.instruction;
-      const auto ids = spirv::used_ids(again);
+    } else if (is_before(value) && used.contains(result)) {
+      const auto ids = spirv::used_ids(value.instruction);
       if (std::all_of(ids.begin(), ids.end(), [&](Id id) { return scalars.contains(id) || constants.contains(id); })) {
         scalars.insert(result);
+        scalar_slice.push_back(&value.instruction);
       }
-      for (const std::size_t word : spirv::id_words(again)) {
-        again.set(word, name(again[word]));
-      }
-      const Id fresh = module.bound++;
-      again.set(2, fresh);
-      guard.held_code.push_back(again);
-      guard.renamed[result] = fresh;
+      moved.insert(result);
+      guard.held_code.push_back(renamed(value.instruction, guard.renamed, module.bound));
+      guard.renamed[result] = module.bound++;
+      guard.failed_code.push_back(renamed(value.instruction, guard.failed_renamed, module.bound));
+      guard.failed_renamed[result] = module.bound++;
     }
   }
   limits.uniform_slots = uniform_slots(module, function, *flow, *region, scalars, spirv::ModuleIndex(module), counts);
+  const spirv::Classifier classes(module);
+  for (const Instruction* i : scalar_slice) {
+    const bool goes = !is_used_elsewhere(function, *region, i->result(), moved);
+    const auto lanes = counts.find(place.label);
+    limits.uniform_slots +=
+        goes && lanes != counts.end() ? static_cast<double>(lanes->second) * slots_of(*i, classes, wide) : 0;
+  }
   if (limits.uniform_slots <= 0) {
     said = "nothing is expected to become scalar that outweighs the guard";
     return false;

@@ -40,7 +40,8 @@ class Optimise : public testing::Test {
   static void SetUpTestSuite() {
     shared_ = std::make_unique<test::Scratch>();
     for (const auto& [name, program] : {std::pair{"spheres", kSpheres}, {"switch", kSwitch}}) {
-      const Words options = {"capture", "--profile", "blocks", "-o", *shared_ / (std::string(name) + ".rrt"), "--"};
+      const Words options = {
+          "capture", "--profile", "blocks,branches,loads", "-o", *shared_ / (std::string(name) + ".rrt"), "--"};
       const Outcome outcome =
           run_command(joined(joined(options, program), {"--image", *shared_ / (std::string(name) + ".png")}));
       ASSERT_EQ(outcome.code, 0) << outcome.errors;
@@ -156,6 +157,68 @@ TEST_F(Optimise, SaysWhichModulesWereNeverAskedFor) {
   EXPECT_GT(times["shaders"]["not_asked_for"].size(), 0U);
   EXPECT_THAT(errors_, HasSubstr("not used: "));
   EXPECT_EQ(read_bytes(scratch_ / "picture.png"), read_bytes(shared("spheres.png")));
+}
+
+/// Branches and loads that groups agreed on: the same pictures, and guards that are counted where the program runs with
+/// counts of blocks.
+TEST_F(Optimise, ScalarPicturesStayTheSameAndGuardsAreCounted) {
+  const std::string folder = optimised("spheres.rrt", {"--scalar"});
+  const json written = manifest(folder);
+  EXPECT_TRUE(written["scalar"].get<bool>());
+  std::size_t guards = 0;
+  for (const json& module : written["modules"]) {
+    for (const json& step : module["steps"]) {
+      const bool is_scalar = step["kind"] == "scalar" || step["kind"] == "scalar load";
+      if (is_scalar && step["done"].get<bool>()) {
+        ++guards;
+        EXPECT_FALSE(step["guard_failed"].is_null());
+        EXPECT_GT(step["uniform_slots_a_launch"].get<double>(), 0);
+      }
+    }
+  }
+  ASSERT_GT(guards, 0U);
+  expect_same(timed(folder, kSpheres), written, shared("spheres.png"), scratch_ / "picture.png");
+
+  const Words options = {"capture", "--profile", "blocks", "--shaders", folder, "-o", scratch_ / "again.rrt", "--"};
+  const Outcome again = run_command(joined(joined(options, kSpheres), {"--image", scratch_ / "again.png"}));
+  ASSERT_EQ(again.code, 0) << again.errors;
+  EXPECT_EQ(read_bytes(scratch_ / "again.png"), read_bytes(shared("spheres.png")));
+  const Outcome counted = run_command({"profile", scratch_ / "again.rrt", "--rows", "guards", "--format", "json"});
+  ASSERT_EQ(counted.code, 0) << counted.errors;
+  const json rows = json::parse(counted.output)["guards"];
+  EXPECT_EQ(rows.size(), guards);
+  std::uint64_t held = 0;
+  for (const json& row : rows) {
+    held += row["held"].get<std::uint64_t>();
+    EXPECT_FALSE(row["failed"].is_null());
+  }
+  EXPECT_GT(held, 0U);
+}
+
+/// Another view has groups that do not agree: the guards fail, and the picture is right.
+TEST_F(Optimise, GuardsFailForOtherInputsAndThePictureIsRight) {
+  const std::string folder = optimised("spheres.rrt", {"--scalar"});
+  const Words other = {RAYREPLAY_ONE_WEEKEND, "--size", "45x37", "--spp", "3", "--depth", "9"};
+  const Outcome alone =
+      run_command(joined(joined({"capture", "--record", "off", "--"}, other), {"--image", scratch_ / "alone.png"}));
+  ASSERT_EQ(alone.code, 0) << alone.errors;
+  expect_same(timed(folder, other), manifest(folder), scratch_ / "alone.png", scratch_ / "picture.png");
+}
+
+TEST_F(Optimise, StepsAreATableOfTheirOwn) {
+  const Outcome outcome =
+      run_command({"optimise", shared("switch.rrt"), "-o", scratch_ / "modules", "--rows", "steps"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("slots a launch saved"));
+  EXPECT_THAT(outcome.output, HasSubstr("peel"));
+}
+
+TEST_F(Optimise, ScalarNeedsCountsOfBranches) {
+  const Words options = {"capture", "--profile", "blocks", "-o", scratch_ / "blocks.rrt", "--"};
+  ASSERT_EQ(run_command(joined(options, kSwitch)).code, 0);
+  const Outcome outcome = run_command({"optimise", scratch_ / "blocks.rrt", "-o", scratch_ / "modules", "--scalar"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.errors, HasSubstr("--profile blocks,branches,loads"));
 }
 
 TEST_F(Optimise, IsDeterministic) {
