@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spirv-tools/libspirv.hpp>
 
 #include "capture/optimise/optimise.hpp"
 #include "capture/optimise/spirv_tools.hpp"
@@ -272,6 +273,74 @@ TEST(ScalarLoad, RandomProgramsComputeTheSameWhateverOthersDo) {
   EXPECT_GT(loads, 30);
   EXPECT_GT(seen.held, 100U);
   EXPECT_GT(seen.failed, 50U);
+}
+
+/// A vector's load takes a slot for each component, so one for the group and a comparison in each lane are less.
+TEST(ScalarLoad, IsDoneWhereComponentsOutweighTheGuard) {
+  const std::string text = R"(
+               OpCapability Shader
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint GLCompute %main "main" %lane
+               OpExecutionMode %main LocalSize 64 1 1
+               OpDecorate %lane BuiltIn LocalInvocationIndex
+               OpDecorate %vectors ArrayStride 16
+               OpDecorate %numbers ArrayStride 4
+               OpDecorate %block Block
+               OpMemberDecorate %block 0 Offset 0
+               OpMemberDecorate %block 1 Offset 1024
+               OpDecorate %buffer DescriptorSet 0
+               OpDecorate %buffer Binding 0
+       %void = OpTypeVoid
+         %fn = OpTypeFunction %void
+       %uint = OpTypeInt 32 0
+         %v4 = OpTypeVector %uint 4
+         %c0 = OpConstant %uint 0
+         %c1 = OpConstant %uint 1
+        %c64 = OpConstant %uint 64
+    %vectors = OpTypeArray %v4 %c64
+    %numbers = OpTypeArray %uint %c64
+      %block = OpTypeStruct %vectors %numbers
+      %whole = OpTypePointer StorageBuffer %block
+     %vector = OpTypePointer StorageBuffer %v4
+     %number = OpTypePointer StorageBuffer %uint
+      %input = OpTypePointer Input %uint
+       %lane = OpVariable %input Input
+     %buffer = OpVariable %whole StorageBuffer
+       %main = OpFunction %void None %fn
+      %entry = OpLabel
+      %index = OpLoad %uint %lane
+         %at = OpAccessChain %vector %buffer %c0 %index
+       %four = OpLoad %v4 %at
+        %one = OpAccessChain %number %buffer %c1 %index
+      %given = OpLoad %uint %one
+      %first = OpCompositeExtract %uint %four 0
+        %sum = OpIAdd %uint %first %given
+         %to = OpAccessChain %number %buffer %c1 %c0
+               OpStore %to %sum
+               OpReturn
+               OpFunctionEnd
+)";
+  std::vector<Word> words;
+  ASSERT_TRUE(spvtools::SpirvTools(SPV_ENV_VULKAN_1_1).Assemble(text, &words));
+  ASSERT_EQ(optimise::fault_of(words), "");
+  const spirv::Module before = parsed(words);
+  std::vector<optimise::UniformPlace> uniform;
+  for (std::uint32_t at = 0; at < before.functions.front().body.size(); ++at) {
+    uniform.push_back({0, at, true});
+  }
+  const std::vector<optimise::BlockExecutions> executions = {{0, 0, 640}};
+  EXPECT_TRUE(optimise::optimise(words, executions, {}, {uniform, {}}).words.empty()) << "an option";
+  const Optimised result = optimise::optimise(words, executions, {.scalar = true}, {uniform, {}});
+  EXPECT_EQ(optimise::fault_of(result.words), "");
+  int done = 0;
+  for (const auto& step : result.steps) {
+    if (step.kind == "scalar load" && step.done) {
+      ++done;
+      EXPECT_EQ(step.slots_made_uniform, 640 * (4 - 1));
+      EXPECT_LT(step.slots_saved, 0);
+    }
+  }
+  EXPECT_EQ(done, 1) << "the vector; a number's load is as short as the guard's comparison";
 }
 
 TEST(Specialise, RandomProgramsComputeTheSameForAllInputs) {
