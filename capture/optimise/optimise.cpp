@@ -101,8 +101,10 @@ class Work {
       }
       for (const spirv::Block& block : flow->blocks) {
         const auto ran = counts_.find(block.label);
-        if (block.ending == spirv::Ending::Branch && ran != counts_.end() && ran->second != 0 &&
-            !wishes.assume_profile) {
+        const auto& to = flow->graph.successors[static_cast<std::size_t>(&block - flow->blocks.data())];
+        const bool enters_loop = block.ending == spirv::Ending::Branch && block.merge == 0 && to.size() == 1 &&
+                                 flow->blocks[to.front()].continue_target != 0;
+        if (enters_loop && ran != counts_.end() && ran->second != 0 && !wishes.assume_profile) {
           specialise_loop_at({f, block.label});
         }
         const bool branches = block.ending == spirv::Ending::ConditionalBranch || block.ending == spirv::Ending::Switch;
@@ -117,8 +119,8 @@ class Work {
           place.label = limits_.held;
         }
         std::vector<Id> dead;
-        for (const spirv::Node to : flow->graph.successors[static_cast<std::size_t>(&block - flow->blocks.data())]) {
-          const Id target = flow->blocks[to].label;
+        for (const spirv::Node next : to) {
+          const Id target = flow->blocks[next].label;
           if (const auto found = counts_.find(target); found != counts_.end() && found->second == 0) {
             dead.push_back(target);
           }

@@ -284,7 +284,8 @@ void declare(CLI::App& command, OptimiseArguments& options) {
       ->group("Changes");
   command
       .add_flag("--scalar", options.scalar,
-                "Also make branches scalar that all lanes of a group agreed on, behind a guard: for processors with "
+                "Also make branches and loads scalar that all lanes of a group agreed on, behind a guard: for "
+                "processors with "
                 "scalar instructions (capture --profile blocks,branches,loads)")
       ->group("Changes");
   add_value(command, "--rows", options.rows, "NAME",
