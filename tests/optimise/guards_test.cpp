@@ -353,7 +353,7 @@ TEST(Specialise, RandomProgramsComputeTheSameForAllInputs) {
 TEST(Specialise, LoopsWithAKnownBoundComputeTheSame) {
   int loops = 0;
   std::mt19937 random(23);
-  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const Profiled given(seed, true, {Input{static_cast<Word>(random() % 9), 3, 5}});
     const Optimised result = optimise::optimise(given.words, given.executions, {}, {{}, given.constants});
     for (const auto& step : result.steps) {
