@@ -100,15 +100,18 @@ class Work {
         continue;
       }
       for (const spirv::Block& block : flow->blocks) {
-        const auto ran = counts_.find(block.label);
+        const auto count = counts_.find(block.label);
+        if (count == counts_.end() || count->second == 0) {
+          continue;
+        }
         const auto& to = flow->graph.successors[static_cast<std::size_t>(&block - flow->blocks.data())];
         const bool enters_loop = block.ending == spirv::Ending::Branch && block.merge == 0 && to.size() == 1 &&
                                  flow->blocks[to.front()].continue_target != 0;
-        if (enters_loop && ran != counts_.end() && ran->second != 0 && !wishes.assume_profile) {
+        if (enters_loop && !wishes.assume_profile) {
           specialise_loop_at({f, block.label});
         }
         const bool branches = block.ending == spirv::Ending::ConditionalBranch || block.ending == spirv::Ending::Switch;
-        if (ran == counts_.end() || ran->second == 0 || !branches) {
+        if (!branches) {
           continue;
         }
         Place place{f, block.label};
