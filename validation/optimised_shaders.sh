@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves rewritten shaders on this machine: captures a program with counts of blocks, rewrites its shaders in the exact
-# forms and for the profile alone (rayreplay optimise), runs the program with each of them in turn, and compares. Prints
+# Proves rewritten shaders on this machine: captures a program with counts of blocks, branches and loads, rewrites its
+# shaders in the exact forms (--outline and --scalar among them) and for the profile alone (rayreplay optimise), runs the program with each of them in turn, and compares. Prints
 # the mean time of a launch of each, and its change against the program's own shaders with a confidence interval of 95 %
 # (Student's t over the rounds, each round compared with itself). Ends with an error if a picture changes by a bit, or
 # if a module that was written did not run.
@@ -35,14 +35,15 @@ if [ -n "$output" ]; then mkdir -p "$output"; else output=$folder; fi
 program=$build/rayreplay
 
 say "the program's profile"
-"$program" capture --profile blocks --launch 0 --force -o "$output/profile.rrt" -- "${app[@]}" --image "$folder/own.png" \
+"$program" capture --profile blocks,branches,loads --launch 0 --force -o "$output/profile.rrt" -- "${app[@]}" --image "$folder/own.png" \
   >"$folder/log" 2>&1 || { cat "$folder/log" >&2; fail "the capture failed"; }
 "$program" optimise "$output/profile.rrt" -o "$output/exact" --force >"$output/exact.txt"
 "$program" optimise "$output/profile.rrt" -o "$output/outlined" --force --outline >"$output/outlined.txt"
+"$program" optimise "$output/profile.rrt" -o "$output/scalar" --force --scalar >"$output/scalar.txt"
 "$program" optimise "$output/profile.rrt" -o "$output/assumed" --force --assume-profile >"$output/assumed.txt"
 
 forms=(own)
-for form in exact outlined assumed; do
+for form in exact outlined scalar assumed; do
   if [ "$(wc -l <"$output/$form/modules.list")" -gt 1 ]; then forms+=("$form"); else say "$form: nothing to change"; fi
 done
 [ ${#forms[@]} -gt 1 ] || fail "no form changes a module"

@@ -25,6 +25,9 @@ using spirv::Word;
 /// Executions by a block's label; a block that was not counted is absent.
 using Counts = std::unordered_map<Id, std::uint64_t>;
 
+/// Of the numbers that steps compute with.
+inline constexpr Word kWordBits = 32;
+
 struct FunctionBlocks {
   using Code = std::vector<Instruction>;  ///< OpLabel to the instruction that ends the block
 

@@ -1,52 +1,16 @@
 #include "capture/optimise/optimise.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
+#include <memory>
 #include <set>
 
+#include "capture/optimise/expected_gain.hpp"
 #include "capture/optimise/spirv_tools.hpp"
 #include "capture/optimise/steps.hpp"
-#include "capture/spirv/instruction_class.hpp"
 
 namespace rayreplay::optimise {
 namespace {
-
-constexpr std::uint32_t kSlotsOfLevel = 2;
-
-/// Slots that a switch takes beyond its own instruction.
-std::uint32_t switch_slots(const Instruction& last, const spirv::WideSelectors& wide) {
-  const std::size_t values = (last.size() - 3) / (wide.literal_words(last[1]) + 1);
-  const auto levels = static_cast<std::uint32_t>(std::bit_width(values));  // of a tree with a leaf for the default
-  return levels == 0 ? 0 : levels * kSlotsOfLevel - 1;
-}
-
-struct Size {
-  std::uint64_t instructions = 0;
-  double slots = 0;
-};
-
-Size size_of(const Module& module, const Counts& counts) {
-  const spirv::Classifier classes(module);
-  const spirv::WideSelectors wide(module);
-  Size size;
-  for (const auto& function : module.functions) {
-    double lanes = 0;
-    for (const Instruction& i : function.body) {
-      if (i.is(spv::Op::OpLabel)) {
-        const auto found = counts.find(i[1]);
-        lanes = found == counts.end() ? 0 : static_cast<double>(found->second);
-      }
-      // Compilers lay blocks out so that most of these take nothing.
-      if (i.is(spv::Op::OpBranch)) {
-        continue;
-      }
-      size.instructions += spirv::issues(classes.of(i)) ? 1U : 0U;
-      size.slots += lanes * (classes.issue_slots(i) + (i.is(spv::Op::OpSwitch) ? switch_slots(i, wide) : 0));
-    }
-  }
-  return size;
-}
 
 /// What the application may rely on by number or name.
 std::multiset<std::vector<Word>> surface_of(const Module& module) {
@@ -68,27 +32,53 @@ std::multiset<std::vector<Word>> surface_of(const Module& module) {
   return surface;
 }
 
+/// Results of loads, and labels of blocks, that the run tells something about.
+struct Observed {
+  std::unordered_set<Id> uniform_loads, uniform_branches;
+  std::vector<std::pair<Place, Id>> uniform_addresses;        ///< of loads
+  std::vector<std::pair<std::size_t, KnownValue>> constants;  ///< by function
+};
+
+/// What makes a step worth its guard.
+enum class Worth : std::uint8_t { Always, Slots, UniformSlots };
+
 class Work {
  public:
   /// `validates`: after every step, not only at the end.
-  Work(Module module, Counts counts, bool validates)
-      : module_(std::move(module)), counts_(std::move(counts)), validates_(validates), surface_(surface_of(module_)) {}
+  Work(Module module, Counts counts, const Observed& observed, bool validates)
+      : module_(std::move(module)),
+        counts_(std::move(counts)),
+        observed_(observed),
+        validates_(validates),
+        surface_(surface_of(module_)) {
+    for (const auto& function : module_.functions) {
+      limits_.instructions += function.body.size();
+    }
+  }
 
   /// Runs a step on a copy, and keeps it if the module is valid, as far as steps are validated. True: kept.
   template <typename Change>
-  bool attempt(const char* kind, const Place& place, bool is_last, Change&& change) {
+  bool attempt(const char* kind, const Place& place, bool is_last, Change&& change, Worth worth = Worth::Always) {
     Module copy = module_;
     Counts counts = counts_;
-    Step step{kind, static_cast<std::uint32_t>(place.function), place.label, false, {}};
-    const bool changed = change(copy, counts, step.text);
+    CopyLimits limits = limits_;
+    limits.held = limits.failed = 0;
+    Step step{kind, static_cast<std::uint32_t>(place.function), place.label, 0, false, {}, 0, 0};
+    const bool changed = change(copy, counts, limits, step.text);
     if (changed) {
-      const std::string fault = validates_ ? fault_in(copy) : std::string();
+      const std::string fault = validates_ || worth == Worth::Slots ? fault_in(copy) : std::string();
       step.done = fault.empty();
       step.text += fault.empty() ? "" : "; left, since the module would not be valid: " + fault;
     }
+    if (step.done && !judge(worth, copy, counts, limits, step)) {
+      step.done = false;
+      step.text += "; left: the guard is expected to cost as much";
+    }
     if (step.done) {
+      step.guard_failed = limits.failed;
       module_ = std::move(copy);
       counts_ = std::move(counts);
+      limits_ = limits;
     }
     if (!step.text.empty() && (step.done || is_last)) {
       steps_.push_back(step);
@@ -110,15 +100,30 @@ class Work {
         continue;
       }
       for (const spirv::Block& block : flow->blocks) {
-        const auto ran = counts_.find(block.label);
-        const bool branches = block.ending == spirv::Ending::ConditionalBranch || block.ending == spirv::Ending::Switch;
-        if (ran == counts_.end() || ran->second == 0 || !branches) {
+        const auto count = counts_.find(block.label);
+        if (count == counts_.end() || count->second == 0) {
           continue;
         }
-        const Place place{f, block.label};
+        const auto& to = flow->graph.successors[static_cast<std::size_t>(&block - flow->blocks.data())];
+        const bool enters_loop = block.ending == spirv::Ending::Branch && block.merge == 0 && to.size() == 1 &&
+                                 flow->blocks[to.front()].continue_target != 0;
+        if (enters_loop && !wishes.assume_profile) {
+          specialise_loop_at({f, block.label});
+        }
+        const bool branches = block.ending == spirv::Ending::ConditionalBranch || block.ending == spirv::Ending::Switch;
+        if (!branches) {
+          continue;
+        }
+        Place place{f, block.label};
+        if (!wishes.assume_profile && specialise_loads_at(place)) {
+          continue;
+        }
+        if (wishes.scalar && observed_.uniform_branches.contains(block.label) && scalarise_at(place)) {
+          place.label = limits_.held;
+        }
         std::vector<Id> dead;
-        for (const spirv::Node to : flow->graph.successors[static_cast<std::size_t>(&block - flow->blocks.data())]) {
-          const Id target = flow->blocks[to].label;
+        for (const spirv::Node next : to) {
+          const Id target = flow->blocks[next].label;
           if (const auto found = counts_.find(target); found != counts_.end() && found->second == 0) {
             dead.push_back(target);
           }
@@ -128,16 +133,35 @@ class Work {
         } else if (wishes.outline) {
           outline_at(place, dead);
         }
-        if (block.ending == spirv::Ending::Switch) {
-          attempt("peel", place, true,
-                  [&](Module& module, Counts& counts, std::string& said) { return peel(module, place, counts, said); });
+        if (block.ending != spirv::Ending::Switch) {
+          continue;
         }
+        const bool peeled =
+            attempt("peel", place, true, [&](Module& module, Counts& counts, CopyLimits&, std::string& said) {
+              return peel(module, place, counts, said);
+            });
+        const auto selector = selector_by_counts(module_, place, counts_);
+        if (!peeled && !wishes.assume_profile && selector) {
+          specialise_at(place, {0, *selector});
+        }
+      }
+    }
+    // Last, since it moves the branch of the load's block to a block of another label.
+    for (const auto& [place, load] : observed_.uniform_addresses) {
+      if (wishes.scalar) {
+        attempt(
+            "scalar load", place, true,
+            [function = place.function, id = load](Module& module, Counts& counts, CopyLimits& limits,
+                                                   std::string& said) {
+              return scalarise_load(module, function, id, counts, limits, said);
+            },
+            Worth::UniformSlots);
       }
     }
   }
 
   void simplify_all() {
-    attempt("simplify", {}, true, [&](Module& module, Counts&, std::string& said) {
+    attempt("simplify", {}, true, [&](Module& module, Counts&, CopyLimits&, std::string& said) {
       const auto words = simplify(module.serialise());
       std::string reason;
       auto parsed = words ? spirv::parse(*words, reason) : std::nullopt;
@@ -168,9 +192,72 @@ class Work {
   }
 
  private:
+  /// Sets what the step is expected to gain. False: it is not worth its guard.
+  bool judge(Worth worth, const Module& changed, const Counts& counts, const CopyLimits& limits, Step& step) const {
+    if (worth == Worth::Slots) {
+      // What the known value makes superfluous goes with the passes behind, so they run on both.
+      const auto before = simplified(module_), after = simplified(changed);
+      step.slots_saved = before && after ? size_of(*before, counts_).slots - size_of(*after, counts).slots : 0;
+      return step.slots_saved > 0;
+    }
+    step.slots_saved = size_of(module_, counts_).slots - size_of(changed, counts).slots;
+    if (worth == Worth::UniformSlots) {
+      step.slots_made_uniform = limits.uniform_slots;
+      return step.slots_made_uniform > 0;
+    }
+    return true;
+  }
+
+  static std::optional<Module> simplified(const Module& module) {
+    const auto words = simplify(module.serialise());
+    std::string reason;
+    return words ? spirv::parse(*words, reason) : std::nullopt;
+  }
+
+  bool scalarise_at(const Place& place) {
+    return attempt(
+        "scalar", place, true,
+        [&](Module& module, Counts& counts, CopyLimits& limits, std::string& said) {
+          return scalarise(module, place, observed_.uniform_loads, counts, limits, said);
+        },
+        Worth::UniformSlots);
+  }
+
+  bool specialise_at(const Place& place, const KnownValue& value) {
+    const auto with = [&](bool keep_switch) {
+      return attempt(
+          "specialise", place, keep_switch,
+          [&](Module& module, Counts& counts, CopyLimits& limits, std::string& said) {
+            return specialise(module, place, value, keep_switch, counts, limits, said);
+          },
+          Worth::Slots);
+    };
+    return with(false) || with(true);
+  }
+
+  bool specialise_loads_at(const Place& place) {
+    return std::any_of(observed_.constants.begin(), observed_.constants.end(), [&](const auto& known) {
+      return known.first == place.function && follows(module_, place, known.second.value) &&
+             specialise_at(place, known.second);
+    });
+  }
+
+  void specialise_loop_at(const Place& place) {
+    for (const auto& known : observed_.constants) {
+      if (known.first == place.function) {
+        attempt(
+            "specialise", place, true,
+            [&, value = known.second](Module& module, Counts& counts, CopyLimits& limits, std::string& said) {
+              return specialise_loop(module, place, value, counts, limits, said);
+            },
+            Worth::Slots);
+      }
+    }
+  }
+
   void prune_at(const Place& place) {
     const auto with = [&](bool keep_switch) {
-      return attempt("prune", place, keep_switch, [&](Module& module, Counts& counts, std::string& said) {
+      return attempt("prune", place, keep_switch, [&](Module& module, Counts& counts, CopyLimits&, std::string& said) {
         return prune(module, place, counts, keep_switch, said);
       });
     };
@@ -181,7 +268,7 @@ class Work {
 
   void outline_at(const Place& place, const std::vector<Id>& dead) {
     for (const Id target : dead) {
-      attempt("outline", place, true, [&](Module& module, Counts& counts, std::string& said) {
+      attempt("outline", place, true, [&](Module& module, Counts& counts, CopyLimits&, std::string& said) {
         return outline(module, place, target, counts, said);
       });
     }
@@ -189,15 +276,52 @@ class Work {
 
   Module module_;
   Counts counts_;
+  const Observed& observed_;
+  CopyLimits limits_;
   std::vector<Step> steps_;
   bool validates_;
   std::multiset<std::vector<Word>> surface_;
 };
 
+/// Places that the module has, as ids; others are left out.
+Observed observed_in(const Module& module, const Observations& observations) {
+  Observed observed;
+  const auto instruction = [&](std::uint32_t function, std::uint32_t place) -> const Instruction* {
+    return function < module.functions.size() && place < module.functions[function].body.size()
+               ? &module.functions[function].body[place]
+               : nullptr;
+  };
+  for (const UniformPlace& of : observations.uniform) {
+    const Instruction* i = instruction(of.function, of.instruction);
+    if (i == nullptr) {
+      continue;
+    }
+    const auto& body = module.functions[of.function].body;
+    std::size_t label = of.instruction;
+    while (label > 0 && !body[label].is(spv::Op::OpLabel)) {
+      --label;
+    }
+    if (i->is(spv::Op::OpLoad) && of.address) {
+      observed.uniform_addresses.emplace_back(Place{of.function, body[label][1]}, i->result());
+    } else if (i->is(spv::Op::OpLoad)) {
+      observed.uniform_loads.insert(i->result());
+    } else if (i->is(spv::Op::OpBranchConditional) || i->is(spv::Op::OpSwitch)) {
+      observed.uniform_branches.insert(body[label][1]);
+    }
+  }
+  for (const ConstantLoad& of : observations.constants) {
+    const Instruction* i = instruction(of.function, of.instruction);
+    if (i != nullptr && i->is(spv::Op::OpLoad)) {
+      observed.constants.emplace_back(of.function, KnownValue{i->result(), of.bits});
+    }
+  }
+  return observed;
+}
+
 }  // namespace
 
 Optimised optimise(std::span<const spirv::Word> words, std::span<const BlockExecutions> executions,
-                   const Wishes& wishes) {
+                   const Wishes& wishes, const Observations& observations) {
   Optimised out;
   std::string reason;
   auto module = spirv::parse(words, reason);
@@ -232,24 +356,25 @@ Optimised optimise(std::span<const spirv::Word> words, std::span<const BlockExec
     return out;
   }
   // Most modules stay valid by all their steps, and one validation shows it. Where they do not, each step is validated.
-  Work work(*module, counts, false);
-  work.run(wishes);
-  if (wishes.validate_each || !work.fault_in(work.module()).empty()) {
-    work = Work(std::move(*module), std::move(counts), true);
-    work.run(wishes);
+  const Observed observed = observed_in(*module, observations);
+  auto work = std::make_unique<Work>(*module, counts, observed, false);
+  work->run(wishes);
+  if (wishes.validate_each || !work->fault_in(work->module()).empty()) {
+    work = std::make_unique<Work>(std::move(*module), std::move(counts), observed, true);
+    work->run(wishes);
   }
-  if (!work.did_something()) {
-    out.steps = work.steps();
+  if (!work->did_something()) {
+    out.steps = work->steps();
     out.why = "the profile gives nothing to change";
     return out;
   }
-  work.validate_from_now();
-  work.simplify_all();
-  out.steps = work.steps();
-  const Size after = work.size();
+  work->validate_from_now();
+  work->simplify_all();
+  out.steps = work->steps();
+  const Size after = work->size();
   out.instructions_after = after.instructions;
   out.slots_after = after.slots;
-  out.words = work.module().serialise();
+  out.words = work->module().serialise();
   return out;
 }
 

@@ -1,11 +1,11 @@
 // Rewrites a module by its executions: moves code that never ran aside, and tests the hottest case first.
 //
-// Contract: `optimise` takes any words and the executions of its blocks. The result computes what the module computes,
-// bit for bit: for all inputs in the exact form, and for inputs that take the profile's paths with `assume_profile`,
-// which removes blocks that never ran. Entry points with their interfaces, specialisation constants and bindings stay.
-// The module that comes out is valid by SPIRV-Tools: where all steps together are not, each is validated by itself, and
-// undone where its result is not valid. A module that the validator refuses, or in which nothing was changed, has no
-// words, and `why` says so. Deterministic. O(steps · words).
+// Contract: `optimise` takes any words, the executions of its blocks, and what else the run observed. The result
+// computes what the module computes, bit for bit: for all inputs in the exact form, and for inputs that take the
+// profile's paths with `assume_profile`, which removes blocks that never ran. Entry points with their interfaces,
+// specialisation constants and bindings stay. The module that comes out is valid by SPIRV-Tools: where all steps
+// together are not, each is validated by itself, and undone where its result is not valid. A module that the validator
+// refuses, or in which nothing was changed, has no words, and `why` says so. Deterministic. O(steps · words).
 //
 // Instructions and issue slots are those of spirv/instruction_class.hpp, without unconditional branches. A switch
 // counts as a balanced tree of its values: a comparison and a branch, two slots, on each level.
@@ -27,18 +27,40 @@ struct BlockExecutions {
   std::uint64_t lanes = 0;
 };
 
+/// A branch, switch or load whose condition, selector or value all lanes of a group agreed on whenever it ran.
+struct UniformPlace {
+  std::uint32_t function = 0, instruction = 0;  ///< places in the module and in the function, from 0: OpFunction
+  bool address = false;                         ///< of a load: they agreed on the address
+};
+
+/// A load of a whole number of 32 bits that gave the same whenever it ran.
+struct ConstantLoad {
+  std::uint32_t function = 0, instruction = 0;
+  spirv::Word bits = 0;
+};
+
+/// What a run tells besides executions. Places that the module does not have are left out.
+struct Observations {
+  std::span<const UniformPlace> uniform;
+  std::span<const ConstantLoad> constants;
+};
+
 struct Wishes {
   bool assume_profile = false;
   bool outline = false;        ///< code that never ran becomes functions; not with assume_profile
+  bool scalar = false;         ///< branches that groups agreed on get a copy for groups that agree
   bool validate_each = false;  ///< every step by itself, also where all together are valid: slow
 };
 
 struct Step {
-  std::string kind;  ///< "prune", "peel", "outline", "simplify"
+  std::string kind;  ///< "prune", "peel", "outline", "scalar", "scalar load", "specialise", "simplify"
   std::uint32_t function = 0;
-  std::uint32_t label = 0;  ///< of the block that branches; 0: the whole module
+  std::uint32_t label = 0;         ///< of the block that branches; 0: the whole module
+  std::uint32_t guard_failed = 0;  ///< label of the block that runs where the step's guard fails; 0: no guard
   bool done = false;
-  std::string text;  ///< what was done, or why not
+  std::string text;               ///< what was done, or why not
+  double slots_saved = 0;         ///< expected: executed issue slots in the profile, by lanes; less than 0: more slots
+  double slots_made_uniform = 0;  ///< expected: executed slots that are the same for all lanes of a group now
 };
 
 struct Optimised {
@@ -50,6 +72,6 @@ struct Optimised {
 };
 
 [[nodiscard]] Optimised optimise(std::span<const spirv::Word> words, std::span<const BlockExecutions> executions,
-                                 const Wishes& wishes);
+                                 const Wishes& wishes, const Observations& observations = {});
 
 }  // namespace rayreplay::optimise

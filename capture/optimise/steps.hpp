@@ -6,6 +6,7 @@
 // of new blocks are added. Linear in the module.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "capture/optimise/function_blocks.hpp"
@@ -34,5 +35,44 @@ inline constexpr std::size_t kMostPeeledValues = 4;
 
 /// A region that never ran becomes a function that is not inlined. Exact for all inputs.
 [[nodiscard]] bool outline(Module& module, const Place& place, Id target, Counts& counts, std::string& said);
+
+/// Instructions that may still be copied, and what the last copy gave.
+struct CopyLimits {
+  std::size_t instructions = 0;
+  Id held = 0, failed = 0;   ///< labels of the two copies
+  double uniform_slots = 0;  ///< executed slots that are the same in all lanes of a group now, less those of the guard
+};
+
+/// A branch or switch whose condition all lanes of a group agreed on gets a copy with the first lane's value, for
+/// groups that agree. `uniform_loads`: results of loads that they agreed on, too. Exact for all inputs.
+[[nodiscard]] bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>& uniform_loads,
+                             Counts& counts, CopyLimits& limits, std::string& said);
+
+/// A load from a buffer whose address all lanes of a group agreed on is made once for groups that agree, by the first
+/// lane's index. Exact for all inputs.
+[[nodiscard]] bool scalarise_load(Module& module, std::size_t function_at, Id load, Counts& counts, CopyLimits& limits,
+                                  std::string& said);
+
+/// A value that was always the same; value 0: the selector of the switch.
+struct KnownValue {
+  Id value = 0;
+  Word bits = 0;
+};
+
+/// The value that the selector of a switch had in all executions, by those of its cases; none: they do not tell.
+[[nodiscard]] std::optional<Word> selector_by_counts(const Module& module, const Place& place, const Counts& counts);
+
+/// Whether the condition of the block's branch is computed from the value.
+[[nodiscard]] bool follows(const Module& module, const Place& place, Id root);
+
+/// A branch or switch that follows from a value which was always the same gets a copy for this value, and a guard that
+/// compares. Exact for all inputs. `keep_switch`: as for `prune`.
+[[nodiscard]] bool specialise(Module& module, const Place& place, const KnownValue& value, bool keep_switch,
+                              Counts& counts, CopyLimits& limits, std::string& said);
+
+/// A loop in which such a value is loaded from a uniform buffer or a push constant gets a copy for this value. The
+/// place is the block that branches to the loop's header. Exact for all inputs, since no shader writes this memory.
+[[nodiscard]] bool specialise_loop(Module& module, const Place& place, const KnownValue& value, Counts& counts,
+                                   CopyLimits& limits, std::string& said);
 
 }  // namespace rayreplay::optimise

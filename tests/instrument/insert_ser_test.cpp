@@ -314,6 +314,28 @@ TEST(InsertSer, OurProgramsShaders) {
   EXPECT_TRUE(insert_reordering(shader("MeshClosestHitRecursive"), std::nullopt).spirv.empty());
 }
 
+// Why trace calls of other stages stay: the specifications allow reordering in ray generation alone.
+TEST(InsertSer, NoOtherStageMayReorder) {
+  std::ifstream file(RR_APP_SHADERS "/OneWeekendRayGeneration.spv", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  test::Words words(bytes.size() / 4);
+  std::memcpy(words.data(), bytes.data(), words.size() * 4);
+  const auto as = [](const test::Words& given, spv::ExecutionModel model) {
+    std::string reason;
+    auto module = spirv::parse(given, reason);
+    EXPECT_TRUE(module) << reason;
+    module->entry_points.front().set(1, static_cast<spirv::Word>(model));
+    return test::validate(module->serialise(), "vulkan1.2");
+  };
+  const test::Words reordered = insert_reordering(words, std::nullopt).spirv;
+  ASSERT_FALSE(reordered.empty());
+  for (const auto model : {spv::ExecutionModel::ClosestHitKHR, spv::ExecutionModel::MissKHR}) {
+    EXPECT_EQ(as(words, model), "") << "the shader by itself may be of this stage";
+    EXPECT_THAT(as(reordered, model), testing::HasSubstr("requires RayGenerationKHR execution model"));
+  }
+  EXPECT_EQ(as(reordered, spv::ExecutionModel::RayGenerationKHR), "");
+}
+
 TEST(HintPrograms, AreReadAsWritten) {
   const HintProgram made = program("12:  instance\t-2.5e3 + neg ");
   EXPECT_EQ(made.bits, 12U);

@@ -1,10 +1,17 @@
 // Runs a compute shader of whole numbers, block by block: what the tests of rewritten modules compare.
 //
 // Knows the instructions that random_program.hpp and the rewriting emit, and fails on all others. A variable is one
-// number; an access chain is its variable. Bounded: a program that takes too many steps fails.
+// number or one array; an access chain is its variable, or an element. Bounded: a program that takes too many steps
+// fails.
+//
+// Other invocations of the group are made up: a broadcast gives the invocation's own value or another one, and a vote
+// of all may fail where the invocation agrees. A guard has to be right for all of them.
 #pragma once
 
 #include <map>
+#include <optional>
+#include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -22,6 +29,8 @@ class Interpreter {
     for (const auto& i : module.globals) {
       if (i.is(spv::Op::OpConstant)) {
         constants_[i[2]] = i[3];
+      } else if (i.is(spv::Op::OpTypeBool)) {
+        truths_.insert(i[1]);
       } else if (i.is(spv::Op::OpUndef)) {
         constants_[i[2]] = 0xDEAD;
       } else if (i.is(spv::Op::OpConstantTrue) || i.is(spv::Op::OpConstantFalse)) {
@@ -38,6 +47,21 @@ class Interpreter {
     }
   }
 
+  /// Makes up other invocations from now on; without it the group has one.
+  void join_others(std::uint32_t seed) {
+    others_.emplace(seed);
+  }
+  /// Values that each load gave, by result.
+  [[nodiscard]] const std::map<Id, std::set<Word>>& loaded() const {
+    return loaded_;
+  }
+
+  /// The key of an array's element in memory; that of element 0 is the variable.
+  [[nodiscard]] static Id element(Id variable, Word index) {
+    constexpr Word kBitsOfVariable = 20;
+    return variable + (index << kBitsOfVariable);
+  }
+
   /// Memory by variable; executions are added to `counts`, by label.
   void run(std::map<Id, Word>& memory, std::map<Id, std::uint64_t>& counts) {
     memory_ = &memory;
@@ -47,6 +71,10 @@ class Interpreter {
   }
 
  private:
+  /// Another invocation decides: in one of three cases.
+  bool other() {
+    return others_ && (*others_)() % 3 == 0;
+  }
   using Values = std::unordered_map<Id, Word>;
 
   Word call(Id id, const std::vector<Word>& arguments) {
@@ -103,10 +131,11 @@ class Interpreter {
           (*memory_)[i[2]] = 0;
           break;
         case spv::Op::OpAccessChain:
-          pointers[i[2]] = variable(i[3]);
+          pointers[i[2]] = i.size() > 5 ? element(variable(i[3]), value(i[5])) : variable(i[3]);
           break;
         case spv::Op::OpLoad:
           values[i[2]] = (*memory_)[variable(i[3])];
+          loaded_[i[2]].insert(values[i[2]]);
           break;
         case spv::Op::OpStore:
           (*memory_)[variable(i[1])] = value(i[2]);
@@ -128,6 +157,17 @@ class Interpreter {
           break;
         case spv::Op::OpLogicalOr:
           values[i[2]] = value(i[3]) | value(i[4]);
+          break;
+        case spv::Op::OpLogicalEqual:
+          values[i[2]] = value(i[3]) == value(i[4]) ? 1 : 0;
+          break;
+        case spv::Op::OpGroupNonUniformBroadcastFirst: {
+          const bool is_truth = truths_.contains(i[1]);
+          values[i[2]] = other() ? (is_truth ? 1 - value(i[4]) : static_cast<Word>((*others_)() % 9)) : value(i[4]);
+          break;
+        }
+        case spv::Op::OpGroupNonUniformAll:
+          values[i[2]] = other() ? 0 : value(i[4]);
           break;
         case spv::Op::OpSelectionMerge:
         case spv::Op::OpLoopMerge:
@@ -166,6 +206,9 @@ class Interpreter {
   }
 
   const spirv::Module& module_;
+  std::optional<std::mt19937> others_;
+  std::map<Id, std::set<Word>> loaded_;
+  std::set<Id> truths_;  ///< types of truth values
   Values constants_;
   std::unordered_map<Id, std::pair<const spirv::Function*, std::size_t>> places_;
   std::unordered_map<Id, const spirv::Function*> functions_;

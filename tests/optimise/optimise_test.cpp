@@ -191,6 +191,43 @@ TEST(Corpus, RewrittenModulesAreValid) {
   EXPECT_GT(written, 20);
 }
 
+/// Every branch and load of the corpus as one that groups agreed on, and every load as one that always gave 3.
+TEST(Corpus, GuardedModulesAreValid) {
+  std::map<std::string, int> done;
+  for (const auto& module : test::corpus()) {
+    const spirv::Module before = parsed(module.words);
+    std::map<Id, std::uint64_t> counts;
+    std::vector<optimise::UniformPlace> uniform;
+    std::vector<optimise::ConstantLoad> constants;
+    for (std::uint32_t f = 0; f < before.functions.size(); ++f) {
+      const auto& body = before.functions[f].body;
+      for (std::uint32_t at = 0; at < body.size(); ++at) {
+        if (body[at].is(spv::Op::OpLabel)) {
+          counts[body[at][1]] = 100;
+        }
+        uniform.push_back({f, at, false});
+        uniform.push_back({f, at, true});
+        constants.push_back({f, at, 3});
+      }
+    }
+    for (const bool knows : {false, true}) {
+      const Optimised result = optimise::optimise(module.words, executions(before, counts), {.scalar = !knows},
+                                                  {uniform, knows ? constants : std::vector<optimise::ConstantLoad>()});
+      EXPECT_TRUE(result.words.empty() || test::validate(result.words, module.environment).empty()) << module.name;
+      for (const auto& [kind, number] : steps_done(result)) {
+        done[kind] += number;
+      }
+      for (const auto& step : result.steps) {
+        const bool is_guarded = step.kind.starts_with("scalar") || step.kind == "specialise";
+        EXPECT_FALSE(is_guarded && step.text.find("would not be valid") != std::string::npos)
+            << module.name << ": " << step.text;
+      }
+    }
+  }
+  EXPECT_GT(done["scalar"], 0);
+  EXPECT_GT(done["specialise"], 0);
+}
+
 TEST(Refused, ModulesWithoutUseAreLeftAlone) {
   EXPECT_THAT(optimise::optimise({}, {}, {}).why, testing::HasSubstr("cannot be read"));
   const auto words = test::RandomProgram(1).make().serialise();

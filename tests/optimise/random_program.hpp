@@ -1,7 +1,8 @@
 // Random compute shaders of whole numbers with structured control flow: branches with and without a second side,
 // switches with breaks inside and cases that fall through, loops with breaks and continues, early returns, calls.
 //
-// A program reads three numbers in storage buffers and writes three others. It is valid SPIR-V 1.3 for Vulkan 1.1.
+// A program reads three numbers in storage buffers and writes three others, and may add the invocation's place in its
+// workgroup. It is valid SPIR-V 1.3 for Vulkan 1.1.
 #pragma once
 
 #include <random>
@@ -17,8 +18,11 @@ class RandomProgram {
   using Id = spirv::Id;
   using Word = spirv::Word;
   static constexpr std::size_t kBuffers = 3;
+  static constexpr Word kElements = 8;
 
-  explicit RandomProgram(std::uint32_t seed) : random_(seed) {}
+  /// `has_lanes`: each input also depends on the invocation's place in its workgroup, a buffer has
+  /// kElements numbers, and a uniform buffer bounds loops.
+  explicit RandomProgram(std::uint32_t seed, bool has_lanes = false) : random_(seed), has_lanes_(has_lanes) {}
 
   [[nodiscard]] spirv::Module make() {
     globals();
@@ -32,6 +36,14 @@ class RandomProgram {
   }
   [[nodiscard]] const std::vector<Id>& outputs() const {
     return outputs_;
+  }
+  /// The uniform buffer that bounds loops; 0: none.
+  [[nodiscard]] Id bounds() const {
+    return bounds_;
+  }
+  /// The variable with the invocation's place in its workgroup; 0: none.
+  [[nodiscard]] Id lane() const {
+    return lane_;
   }
 
  private:
@@ -92,12 +104,19 @@ class RandomProgram {
     scope_.push_back(result);
     return result;
   }
+  void access(Id pointer, Id variable, Id index) {
+    if (has_lanes_) {
+      emit(Op::OpAccessChain, {member_pointer_, pointer, variable, constants_[0], index});
+    } else {
+      emit(Op::OpAccessChain, {member_pointer_, pointer, variable, constants_[0]});
+    }
+  }
   Id load(Id variable, bool is_buffer) {
     const Id result = id();
     Id pointer = variable;
     if (is_buffer) {
       pointer = id();
-      emit(Op::OpAccessChain, {member_pointer_, pointer, variable, constants_[0]});
+      access(pointer, variable, has_lanes_ && !scope_.empty() ? small() : constants_[0]);
     }
     emit(Op::OpLoad, {uint_, result, pointer});
     scope_.push_back(result);
@@ -115,7 +134,16 @@ class RandomProgram {
     global(Op::OpTypeVoid, {void_});
     global(Op::OpTypeInt, {uint_, 32, 0});
     global(Op::OpTypeBool, {bool_});
-    global(Op::OpTypeStruct, {block_type_, uint_});
+    Id member = uint_;
+    if (has_lanes_) {
+      const Id length = id();
+      member = id();
+      global(Op::OpConstant, {uint_, length, kElements});
+      global(Op::OpTypeArray, {member, uint_, length});
+      module_.annotations.push_back(
+          instruction(Op::OpDecorate, {member, literal(spv::Decoration::ArrayStride), sizeof(Word)}));
+    }
+    global(Op::OpTypeStruct, {block_type_, member});
     const Word storage = literal(spv::StorageClass::StorageBuffer);
     global(Op::OpTypePointer, {buffer_pointer, storage, block_type_});
     global(Op::OpTypePointer, {member_pointer_, storage, uint_});
@@ -143,6 +171,24 @@ class RandomProgram {
     const auto name = spirv::string_words("main");
     Words entry = {literal(spv::ExecutionModel::GLCompute), main_};
     entry.insert(entry.end(), name.begin(), name.end());
+    if (has_lanes_) {
+      const Id pointer = id();
+      lane_ = id();
+      global(Op::OpTypePointer, {pointer, literal(spv::StorageClass::Input), uint_});
+      global(Op::OpVariable, {pointer, lane_, literal(spv::StorageClass::Input)});
+      decorate({lane_, literal(spv::Decoration::BuiltIn), literal(spv::BuiltIn::LocalInvocationIndex)});
+      entry.push_back(lane_);
+      const Id block = id(), whole = id();
+      uniform_pointer_ = id(), bounds_ = id();
+      global(Op::OpTypeStruct, {block, uint_});
+      global(Op::OpTypePointer, {whole, literal(spv::StorageClass::Uniform), block});
+      global(Op::OpTypePointer, {uniform_pointer_, literal(spv::StorageClass::Uniform), uint_});
+      global(Op::OpVariable, {whole, bounds_, literal(spv::StorageClass::Uniform)});
+      decorate({block, literal(spv::Decoration::Block)});
+      decorate({bounds_, literal(spv::Decoration::DescriptorSet), 0});
+      decorate({bounds_, literal(spv::Decoration::Binding), 2 * kBuffers});
+      module_.annotations.push_back(instruction(Op::OpMemberDecorate, {block, 0, literal(spv::Decoration::Offset), 0}));
+    }
     module_.entry_points.push_back(instruction(Op::OpEntryPoint, entry));
     module_.execution_modes.push_back(
         instruction(Op::OpExecutionMode, {main_, literal(spv::ExecutionMode::LocalSize), 1, 1, 1}));
@@ -163,6 +209,12 @@ class RandomProgram {
     if (is_main) {
       for (const Id input : inputs_) {
         load(input, true);
+        if (has_lanes_) {
+          const Id from_buffer = scope_.back(), lane = load(lane_, false), sum = id();
+          scope_.resize(scope_.size() - 2);
+          emit(Op::OpIAdd, {uint_, sum, from_buffer, lane});
+          scope_.push_back(sum);
+        }
       }
     } else {
       scope_.push_back(parameter);
@@ -195,7 +247,7 @@ class RandomProgram {
       for (std::size_t o = 0; o < kBuffers; ++o) {
         const Id pointer = id(), sum = id();
         const Id local = load(variables_[o % variables_.size()], false), last = value();
-        emit(Op::OpAccessChain, {member_pointer_, pointer, outputs_[o], constants_[0]});
+        access(pointer, outputs_[o], constants_[0]);
         emit(Op::OpIAdd, {uint_, sum, local, last});
         emit(Op::OpStore, {pointer, sum});
       }
@@ -367,7 +419,15 @@ class RandomProgram {
     begin(test);
     const Id count = id(), again = id();
     emit(Op::OpLoad, {uint_, count, counter});
-    emit(Op::OpULessThan, {bool_, again, count, constants_[1 + below(4)]});
+    Id bound = constants_[1 + below(4)];
+    if (has_lanes_) {
+      const Id pointer = id(), loaded = id();
+      bound = id();
+      emit(Op::OpAccessChain, {uniform_pointer_, pointer, bounds_, constants_[0]});
+      emit(Op::OpLoad, {uint_, loaded, pointer});
+      emit(Op::OpBitwiseAnd, {uint_, bound, loaded, constants_[3]});
+    }
+    emit(Op::OpULessThan, {bool_, again, count, bound});
     emit(Op::OpBranchConditional, {again, body, exit.label});
     exit.from.emplace_back(count, test);
     begin(body);
@@ -386,6 +446,8 @@ class RandomProgram {
   }
 
   std::mt19937 random_;
+  bool has_lanes_;
+  Id lane_ = 0, bounds_ = 0, uniform_pointer_ = 0;
   spirv::Module module_;
   Id next_ = 1;
   Id void_ = 0, uint_ = 0, bool_ = 0, block_type_ = 0, member_pointer_ = 0, function_pointer_ = 0, main_type_ = 0,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "capture/profile/agreement_profile.hpp"
 #include "capture/profile/count_sums.hpp"
 #include "capture/trace/reader.hpp"
 
@@ -26,6 +28,8 @@ struct OptimiseArguments {
   bool force = false;
   bool assume_profile = false;
   bool outline = false;
+  bool scalar = false;
+  std::string rows;
   FormatOption format;
 };
 
@@ -66,14 +70,61 @@ std::map<std::string, ProfiledModule> modules_of(const trace::Profile& trace, co
   return modules;
 }
 
-nlohmann::ordered_json steps_json(const std::vector<optimise::Step>& steps) {
+/// A place of a module: function, instruction, and whether it is about a load's address.
+using AgreedPlace = std::tuple<std::uint32_t, std::uint32_t, bool>;
+
+/// Places that all lanes agreed on in every execution of every pipeline, and that are not proven to be so: by module.
+std::map<std::string, std::vector<optimise::UniformPlace>> uniform_places(const trace::Profile& trace,
+                                                                          const std::string& path) {
+  using profile::Agreement;
+  const profile::AgreementProfile agreement = profile::agreement_profile(trace, path);
+  struct Seen {
+    bool agreed = false, differed = false;
+  };
+  std::map<std::string, std::map<AgreedPlace, Seen>> seen;
+  std::map<std::uint16_t, std::string> hashes;
+  for (const auto* rows : {&agreement.branches, &agreement.loads}) {
+    for (const profile::InstructionProfile& row : *rows) {
+      const auto [hash, fresh] = hashes.try_emplace(row.shader);
+      if (fresh) {
+        hash->second = layer::module_hash(trace.shaders[row.shader].spirv);
+      }
+      const auto add = [&](const profile::AgreementOf& of, bool is_address) {
+        Seen& place = seen[hash->second][{row.function, row.instruction, is_address}];
+        place.agreed = place.agreed || of.agreement == Agreement::Observed;
+        place.differed =
+            place.differed || (of.agreement != Agreement::Observed && of.agreement != Agreement::NotExecuted);
+      };
+      add(row.value, false);
+      if (row.kind == "load") {
+        add(row.address, true);
+      }
+    }
+  }
+  std::map<std::string, std::vector<optimise::UniformPlace>> result;
+  for (const auto& [module, places] : seen) {
+    for (const auto& [place, of] : places) {
+      if (of.agreed && !of.differed) {
+        result[module].push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place)});
+      }
+    }
+  }
+  return result;
+}
+
+nlohmann::ordered_json steps_json(const std::vector<optimise::Step>& steps, std::uint64_t launches) {
+  const auto a_launch = [&](double slots) { return slots / static_cast<double>(launches); };
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const optimise::Step& step : steps) {
     rows.push_back({{"kind", step.kind},
                     {"function", step.function},
                     {"block", step.label},
                     {"done", step.done},
-                    {"text", step.text}});
+                    {"text", step.text},
+                    {"guard_failed",
+                     step.guard_failed == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(step.guard_failed)},
+                    {"issue_slots_a_launch_saved", a_launch(step.slots_saved)},
+                    {"uniform_slots_a_launch", a_launch(step.slots_made_uniform)}});
   }
   return rows;
 }
@@ -87,6 +138,7 @@ output::Table summary(const nlohmann::ordered_json& modules) {
                    {"instructions_removed", "removed"},
                    {"slots_before", "slots a launch", output::Show::Plain, 0},
                    {"slots_saved", "saved", output::Show::Plain, 0},
+                   {"uniform_slots", "made uniform", output::Show::Plain, 0},
                    {"why", "left alone because"}};
   for (const auto& module : modules) {
     std::uint64_t done = 0;
@@ -103,7 +155,35 @@ output::Table summary(const nlohmann::ordered_json& modules) {
                           left ? output::Cell{} : output::Cell{json_text(module["instructions_removed"])},
                           module["issue_slots_a_launch_before"].get<double>(),
                           left ? output::Cell{} : output::Cell{module["issue_slots_a_launch_saved"].get<double>()},
+                          left ? output::Cell{} : output::Cell{module["uniform_slots_a_launch"].get<double>()},
                           left ? output::Cell{module["why"].get<std::string>()} : output::Cell{}});
+  }
+  return table;
+}
+
+/// A row for each step, with what it is expected to gain.
+output::Table steps_table(const nlohmann::ordered_json& modules) {
+  output::Table table;
+  table.columns = {{"module", "module"},
+                   {"kind", "step"},
+                   {"function", "function"},
+                   {"block", "block"},
+                   {"done", "done"},
+                   {"issue_slots_a_launch_saved", "slots a launch saved", output::Show::Plain, 0},
+                   {"uniform_slots_a_launch", "made uniform", output::Show::Plain, 0},
+                   {"guard_failed", "block of failures"},
+                   {"text", "what"}};
+  for (const auto& module : modules) {
+    for (const auto& step : module["steps"]) {
+      const bool done = step["done"].get<bool>(), guarded = !step["guard_failed"].is_null();
+      table.rows.push_back({module["module"].get<std::string>(), step["kind"].get<std::string>(),
+                            step["function"].get<std::uint64_t>(), step["block"].get<std::uint64_t>(),
+                            std::string(done ? "yes" : "no"),
+                            done ? output::Cell{step["issue_slots_a_launch_saved"].get<double>()} : output::Cell{},
+                            done ? output::Cell{step["uniform_slots_a_launch"].get<double>()} : output::Cell{},
+                            guarded ? output::Cell{step["guard_failed"].get<std::uint64_t>()} : output::Cell{},
+                            step["text"].get<std::string>()});
+    }
   }
   return table;
 }
@@ -119,15 +199,25 @@ int act(const OptimiseArguments& options) {
     throw Error(ErrorKind::Input, {"the trace has no counts of basic blocks", options.path, "", "/profile/blocks",
                                    "capture the application with --profile blocks"});
   }
+  if (options.scalar && trace.branch_counts.size() == 0) {
+    throw Error(ErrorKind::Input,
+                {"the trace has no counts of branches, which --scalar needs", options.path, "", "/profile/branches",
+                 "capture the application with --profile blocks,branches,loads"});
+  }
   const std::uint64_t launches = std::max<std::uint64_t>(trace::read_info(options.path).launches.size(), 1);
   const auto modules = modules_of(trace, options.path);
+  const auto uniform = options.scalar ? uniform_places(trace, options.path) : decltype(uniform_places(trace, {}))();
   std::vector<RewrittenModule> rewritten;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& [hash, module] : modules) {
     optimise::Optimised result;
     if (module.why.empty()) {
-      result = optimise::optimise(*module.words, module.executions,
-                                  {.assume_profile = options.assume_profile, .outline = options.outline});
+      const auto found = uniform.find(hash);
+      const auto places = found == uniform.end() ? std::span<const optimise::UniformPlace>() : std::span(found->second);
+      result = optimise::optimise(
+          *module.words, module.executions,
+          {.assume_profile = options.assume_profile, .outline = options.outline, .scalar = options.scalar},
+          {places, {}});
     } else {
       result.why = module.why;
     }
@@ -148,7 +238,12 @@ int act(const OptimiseArguments& options) {
         static_cast<std::int64_t>(result.instructions_before) - static_cast<std::int64_t>(result.instructions_after);
     row["issue_slots_a_launch_before"] = a_launch(result.slots_before);
     row["issue_slots_a_launch_saved"] = a_launch(result.slots_before - result.slots_after);
-    row["steps"] = steps_json(result.steps);
+    double made_uniform = 0;
+    for (const optimise::Step& step : result.steps) {
+      made_uniform += step.done ? step.slots_made_uniform : 0;
+    }
+    row["uniform_slots_a_launch"] = a_launch(made_uniform);
+    row["steps"] = steps_json(result.steps, launches);
     rows.push_back(std::move(row));
   }
   const nlohmann::ordered_json manifest = {{"schema", kShaderSchema},
@@ -159,12 +254,13 @@ int act(const OptimiseArguments& options) {
                                            {"launches", launches},
                                            {"assume_profile", options.assume_profile},
                                            {"outline", options.outline},
+                                           {"scalar", options.scalar},
                                            {"modules", rows}};
   write_shader_folder(options.folder, options.force, rewritten, manifest);
   if (format == output::Format::Json) {
     console::print(json_text(manifest, 2) + "\n");
   } else {
-    console::print(output::render(summary(rows), format));
+    console::print(output::render(options.rows == "steps" ? steps_table(rows) : summary(rows), format));
   }
   console::log(fmt::format("rayreplay: wrote {}: {} of {} rewritten{}", options.folder, rewritten.size(),
                            counted(modules.size(), "module"),
@@ -186,6 +282,15 @@ void declare(CLI::App& command, OptimiseArguments& options) {
                 "Also make code that never ran functions of its own: for drivers that call them cheaply")
       ->excludes(assume)
       ->group("Changes");
+  command
+      .add_flag("--scalar", options.scalar,
+                "Also make branches and loads scalar that all lanes of a group agreed on, behind a guard: for "
+                "processors with "
+                "scalar instructions (capture --profile blocks,branches,loads)")
+      ->group("Changes");
+  add_value(command, "--rows", options.rows, "NAME",
+            "Rows of the table: modules, or steps with what each is expected to gain", "Output")
+      ->check(CLI::IsMember({"modules", "steps"}));
   options.format.add_to(command);
 }
 

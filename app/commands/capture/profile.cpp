@@ -9,6 +9,7 @@
 #include "app/console/console.hpp"
 #include "app/report/profile/access_table.hpp"
 #include "app/report/profile/agreement_table.hpp"
+#include "app/report/profile/guard_table.hpp"
 #include "app/report/profile/path_table.hpp"
 #include "app/report/profile/pixel_instructions.hpp"
 #include "app/report/profile/profile_report.hpp"
@@ -17,6 +18,7 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "capture/profile/access_profile.hpp"
+#include "capture/profile/guard_profile.hpp"
 #include "capture/profile/merge.hpp"
 #include "capture/profile/shader_profile.hpp"
 #include "capture/profile/value_profile.hpp"
@@ -103,6 +105,7 @@ int show(const ProfileArguments& options) {
   require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
   require_counts(agreement_rows, options.rows == "uniformity", "branches or loads", "branches,loads", options.path);
   require_counts(trace.paths.size(), options.rows == "paths", "paths", "paths", options.path);
+  require_counts(trace.block_counts.size(), options.rows == "guards", "basic blocks", "blocks", options.path);
   const auto shaders =
       profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
   const auto agreement = profile::agreement_profile(trace, options.path);
@@ -142,6 +145,9 @@ int show(const ProfileArguments& options) {
     if (options.rows == "paths") {
       return report::path_table(trace, paths);
     }
+    if (options.rows == "guards") {
+      return report::guard_table(trace, profile::guard_profile(trace.shaders, shaders));
+    }
     if (options.rows == "uniformity") {
       return uniformity();
     }
@@ -171,7 +177,7 @@ int show(const ProfileArguments& options) {
     if (!values.empty()) {
       document[options.rows == "uniform-values" ? "uniform_values" : "values"] = to_json(value_table());
     }
-    if (options.rows == "branches" || options.rows == "loads") {
+    if (options.rows == "branches" || options.rows == "loads" || options.rows == "guards") {
       document[options.rows] = to_json(table());
     }
     return document;
@@ -225,10 +231,11 @@ void declare(CLI::App& command, ProfileArguments& options) {
   command.add_flag("--blocks", options.blocks, "A row for each basic block in place of one for each shader");
   add_value(command, "--rows", options.rows, "NAME",
             "Rows in place of those of shaders: branches, loads, uniformity (sums of both), paths (of the shaders' "
-            "calls), values (of loads), uniform-values (that all lanes of a group had), or memory (accesses to "
-            "buffers)",
+            "calls), values (of loads), uniform-values (that all lanes of a group had), memory (accesses to "
+            "buffers), or guards (of rewritten shaders: held and failed)",
             "Output")
-      ->check(CLI::IsMember({"branches", "loads", "uniformity", "paths", "values", "uniform-values", "memory"}))
+      ->check(
+          CLI::IsMember({"branches", "loads", "uniformity", "paths", "values", "uniform-values", "memory", "guards"}))
       ->excludes("--blocks");
   add_value(command, "--top", options.top, "N", fmt::format("Values of each load, the most frequent ones [{}]", kTop),
             "Output")
