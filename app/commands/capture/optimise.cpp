@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/capture/observed_places.hpp"
 #include "app/commands/capture/shader_folder.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
@@ -15,7 +15,6 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "capture/profile/agreement_profile.hpp"
 #include "capture/profile/count_sums.hpp"
 #include "capture/trace/reader.hpp"
 
@@ -68,48 +67,6 @@ std::map<std::string, ProfiledModule> modules_of(const trace::Profile& trace, co
     }
   }
   return modules;
-}
-
-/// A place of a module: function, instruction, and whether it is about a load's address.
-using AgreedPlace = std::tuple<std::uint32_t, std::uint32_t, bool>;
-
-/// Places that all lanes agreed on in every execution of every pipeline, and that are not proven to be so: by module.
-std::map<std::string, std::vector<optimise::UniformPlace>> uniform_places(const trace::Profile& trace,
-                                                                          const std::string& path) {
-  using profile::Agreement;
-  const profile::AgreementProfile agreement = profile::agreement_profile(trace, path);
-  struct Seen {
-    bool agreed = false, differed = false;
-  };
-  std::map<std::string, std::map<AgreedPlace, Seen>> seen;
-  std::map<std::uint16_t, std::string> hashes;
-  for (const auto* rows : {&agreement.branches, &agreement.loads}) {
-    for (const profile::InstructionProfile& row : *rows) {
-      const auto [hash, fresh] = hashes.try_emplace(row.shader);
-      if (fresh) {
-        hash->second = layer::module_hash(trace.shaders[row.shader].spirv);
-      }
-      const auto add = [&](const profile::AgreementOf& of, bool is_address) {
-        Seen& place = seen[hash->second][{row.function, row.instruction, is_address}];
-        place.agreed = place.agreed || of.agreement == Agreement::Observed;
-        place.differed =
-            place.differed || (of.agreement != Agreement::Observed && of.agreement != Agreement::NotExecuted);
-      };
-      add(row.value, false);
-      if (row.kind == "load") {
-        add(row.address, true);
-      }
-    }
-  }
-  std::map<std::string, std::vector<optimise::UniformPlace>> result;
-  for (const auto& [module, places] : seen) {
-    for (const auto& [place, of] : places) {
-      if (of.agreed && !of.differed) {
-        result[module].push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place)});
-      }
-    }
-  }
-  return result;
 }
 
 nlohmann::ordered_json steps_json(const std::vector<optimise::Step>& steps, std::uint64_t launches) {
@@ -206,18 +163,18 @@ int act(const OptimiseArguments& options) {
   }
   const std::uint64_t launches = std::max<std::uint64_t>(trace::read_info(options.path).launches.size(), 1);
   const auto modules = modules_of(trace, options.path);
-  const auto uniform = options.scalar ? uniform_places(trace, options.path) : decltype(uniform_places(trace, {}))();
+  const std::map<std::string, ObservedPlaces> observed = observed_places(trace, options.path, options.scalar);
   std::vector<RewrittenModule> rewritten;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& [hash, module] : modules) {
     optimise::Optimised result;
     if (module.why.empty()) {
-      const auto found = uniform.find(hash);
-      const auto places = found == uniform.end() ? std::span<const optimise::UniformPlace>() : std::span(found->second);
+      const auto found = observed.find(hash);
+      const ObservedPlaces places = found == observed.end() ? ObservedPlaces() : found->second;
       result = optimise::optimise(
           *module.words, module.executions,
           {.assume_profile = options.assume_profile, .outline = options.outline, .scalar = options.scalar},
-          {places, {}});
+          {places.uniform, places.constants});
     } else {
       result.why = module.why;
     }
