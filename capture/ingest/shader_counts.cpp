@@ -64,7 +64,7 @@ struct InstructionRow {
   }
 };
 
-/// A component of a loaded value.
+/// A place of trace::ValueCounts with its table.
 struct PlaceRow {
   struct Seen {
     std::uint64_t lanes = 0, uniform_groups = 0;
@@ -187,7 +187,7 @@ class Reader {
     }
   }
 
-  /// Pipelines of compute and graphics shaders have their counts when they are destroyed.
+  /// Counts of compute and graphics pipelines are spooled when they are destroyed: others have none, and get a remark.
   void note_uncounted() {
     for (const auto& [number, pipeline] : contents_.pipelines) {
       const auto of_work = [&](const spool::Group& group) {

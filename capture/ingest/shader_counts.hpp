@@ -5,8 +5,8 @@
 // with a check of the flow (derived_counts.hpp). Contradictions are left out, with a line in `remarks`: counts
 // that do not fit their counters, functions whose flow is not conserved, groups that cannot have so many lanes,
 // instructions that are not in their block, more uniform executions than executions, tables with more executions than
-// their load. A table's slots whose key was written in a launch that is not counted are left out: their executions have
-// another value.
+// their load. A slot whose key was written in a launch that is not counted is left out, because the spool has only what
+// changed in counted launches: its executions are among those without a value.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ struct CounterSite {
   std::uint32_t cell = 0;         ///< its first, among the cells of its function
   std::uint8_t cells = 0;         ///< a set of Cell; 0: its executions are those of its block
   std::uint8_t always = 0;        ///< a set of kUniform and kUniformAddress: proven, so not compared
-  std::uint8_t component = 0;     ///< Value: of the loaded vector
+  std::uint8_t component = 0;     ///< Value: its place in the loaded vector
   std::uint16_t slots = 0;        ///< Value: of its table
   bool operator==(const CounterSite&) const = default;
 };
@@ -68,8 +68,8 @@ struct CountedFunction {
 struct CounterLayout {
   std::uint32_t cells = 0;  ///< of a copy
   std::uint32_t copies = 1;
-  /// In Result::spirv: the mark of the tables of values; 0: there are none. Memory that holds marked keys already needs
-  /// another mark. Other content does not matter, as counts are differences.
+  /// In Result::spirv: the mark of the tables of values; 0: there are none. Where the memory may hold keys with this
+  /// mark, another mark must be set. Other content does not matter, as counts are differences.
   std::size_t mark_word = 0;
   std::size_t address_word = 0;  ///< in Result::spirv: the address's low word, then the high one
   std::vector<CountedFunction> functions;

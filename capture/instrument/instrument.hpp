@@ -50,7 +50,7 @@ struct SwizzleTable {
 };
 
 struct Options {
-  Stages stages = Stages::RayTracing;  ///< Others: with count_… and value_slots alone
+  Stages stages = Stages::RayTracing;  ///< Others: only options count_… and value_slots may be set
   bool record = true;                  ///< false: only what swizzle and observe_all ask for
   std::uint64_t events_address = 0;    ///< device address of the event buffer, 4-byte aligned
   std::uint64_t events_words = 0;      ///< its capacity
@@ -79,8 +79,8 @@ struct Options {
   /// Branches and loads of the application's functions count their executions, and those in which all lanes had one
   /// condition, selector, value or address.
   bool count_branches = false, count_loads = false;
-  /// Loads of 32-bit numbers, and of vectors of these, have a table of so many values for each component; 0: none. At
-  /// most kMostValueSlots.
+  /// Each component that a load of 32-bit numbers gives has a table with room for this many values; 0: none. At most
+  /// kMostValueSlots.
   std::uint32_t value_slots = 0;
   /// Instructions whose operands are proven to be the same in the whole launch are not compared, and counted only where
   /// their block's counter does not count them.

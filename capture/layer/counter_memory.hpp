@@ -35,7 +35,7 @@ class ModuleCounters {
   [[nodiscard]] std::uint16_t module() const {
     return twin_->entry_points.front().shader;
   }
-  /// Of the keys of its tables of values: no other counters of this process have it.
+  /// The mark of the keys in its tables of values; no other counters of this process have it.
   [[nodiscard]] std::uint32_t mark() const {
     return mark_;
   }
@@ -63,7 +63,7 @@ class CounterMemory {
  public:
   enum class Kind : std::uint8_t {
     Device,  ///< memory of the device
-    Host,    ///< mapped and coherent memory, of zeros when it is given: read without commands
+    Host,    ///< mapped and coherent memory, zero when it is given; the host reads it without commands
   };
   explicit CounterMemory(Device& device, Kind kind = Kind::Device) : device_(device), kind_(kind) {}
   CounterMemory(const CounterMemory&) = delete;

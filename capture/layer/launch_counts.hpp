@@ -17,7 +17,7 @@ void begin_counts(CommandRecording& recording, LaunchOperation& operation);
 void end_counts(CommandRecording& recording, const LaunchOperation& operation);
 void spool_counts(const LaunchOperation& operation, std::uint32_t launch);
 
-/// Counters in mapped memory that began as zeros: all that they counted, as a block without a launch.
+/// Spools all that counters in mapped memory counted since they were zero, as a block without a launch.
 void spool_totals(std::uint32_t device, std::uint32_t pipeline, const ModuleCounters& counters);
 
 }  // namespace rayreplay::layer

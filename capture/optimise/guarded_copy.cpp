@@ -33,7 +33,7 @@ bool talks(const Instruction& i) {
          i.is(Op::OpImageSparseSampleImplicitLod) || i.is(Op::OpImageSparseSampleDrefImplicitLod);
 }
 
-/// Functions that talk to other invocations, themselves or in what they call.
+/// Functions that depend on other invocations, themselves or in what they call.
 std::unordered_set<Id> talking_functions(const Module& module) {
   std::unordered_set<Id> talking;
   for (bool grew = true; grew;) {
@@ -48,7 +48,7 @@ std::unordered_set<Id> talking_functions(const Module& module) {
   return talking;
 }
 
-/// All operands of the instruction are known: copies get the right names.
+/// Whether all operands of the instruction are known, so that a copy can rename them.
 bool is_understood(const Instruction& i, spirv::InstructionClass kind) {
   if (i.is(Op::OpExtInst)) {
     return kind != spirv::InstructionClass::None;  // debug information
@@ -142,7 +142,7 @@ std::optional<GuardedRegion> find_guarded_region(const Module& module, const Fun
   for (std::size_t b = 0; b < function.blocks.size(); ++b) {
     places[label_of(function.blocks[b])] = b;
   }
-  // The branch into a loop controls the loop.
+  // A block that branches into a loop: the loop is what is copied.
   const Code& first = function.blocks[region.at];
   const bool is_loop = first.back().is(Op::OpBranch) && merge_of(first) == nullptr;
   const Instruction* merge = merge_of(is_loop ? function.blocks[places.at(first.back()[1])] : first);

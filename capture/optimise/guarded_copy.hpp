@@ -9,7 +9,7 @@
 //
 // Contract: `find_guarded_region` gives the blocks between a selection and its merge block: those that it reaches
 // without leaving a construct around it. None, with the reason in `said`, where they cannot be copied: other ways in,
-// values that are used behind the merge block without OpPhi, instructions that talk to other invocations or whose
+// values that are used after the merge block without OpPhi, instructions that depend on other invocations or whose
 // operands are not known for certain, debug information of the function. `guarded_copy` changes the function and
 // returns the first blocks of both copies; their labels get the names of spirv/guard_names.hpp with the guard's text,
 // so that counts of blocks of a later run count the guard (docs/optimise.md). Decorations of copied values are copied.
@@ -38,7 +38,7 @@ struct GuardedRegion {
 
 struct Guard {
   std::string text;                                    ///< of the names
-  Id condition = 0;                                    ///< a truth value of `code`
+  Id condition = 0;                                    ///< a boolean of `code`
   std::vector<Instruction> code;                       ///< put before the block's branch
   std::vector<Instruction> held_code, failed_code;     ///< put before the branch of each copy
   std::unordered_map<Id, Id> renamed, failed_renamed;  ///< values that have another id in a copy
@@ -55,10 +55,10 @@ struct Copies {
 /// Gives copies the decorations of what they copy; `names`: the copy by the id that it copies.
 void copy_decorations(Module& module, const std::unordered_map<Id, Id>& names);
 
-/// Names the labels of the blocks behind a guard, so that counts of blocks count it.
+/// Names the labels of the first blocks of a guard's copies, so that counts of blocks count the guard.
 void name_guard(Module& module, Id held, Id failed, const std::string& text);
 
-/// Puts blocks behind those that dominate them. Blocks that the entry does not reach come last.
+/// Puts each block after those that dominate it, as SPIR-V demands. Blocks that the entry does not reach come last.
 void order_blocks(FunctionBlocks& function, const spirv::WideSelectors& wide);
 
 }  // namespace rayreplay::optimise

@@ -33,7 +33,7 @@ struct UniformPlace {
   bool address = false;                         ///< of a load: they agreed on the address
 };
 
-/// A load of a whole number of 32 bits that gave the same whenever it ran.
+/// A load of a 32-bit integer that gave these bits whenever it ran.
 struct ConstantLoad {
   std::uint32_t function = 0, instruction = 0;
   spirv::Word bits = 0;
@@ -48,7 +48,7 @@ struct Observations {
 struct Wishes {
   bool assume_profile = false;
   bool outline = false;        ///< code that never ran becomes functions; not with assume_profile
-  bool scalar = false;         ///< branches that groups agreed on get a copy for groups that agree
+  bool scalar = false;         ///< branches and loads that groups agreed on become scalar, behind a guard
   bool validate_each = false;  ///< every step by itself, also where all together are valid: slow
 };
 

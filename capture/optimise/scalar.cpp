@@ -42,7 +42,7 @@ Root root_of(const FunctionBlocks& function, const spirv::ControlFlow& flow, std
   return root(condition);
 }
 
-/// Ids that the held copy uses, its branch and what it gives to the code behind it included.
+/// Ids that the held copy uses, in its branch and in the OpPhi of blocks after it, too.
 std::unordered_set<Id> used_in(const FunctionBlocks& function, const GuardedRegion& region) {
   std::unordered_set<Id> used = {function.blocks[region.at].back()[1]};
   for (const auto& block : function.blocks) {
@@ -59,8 +59,8 @@ std::unordered_set<Id> used_in(const FunctionBlocks& function, const GuardedRegi
   return used;
 }
 
-/// Executed slots of the region that depend on scalars and on what is the same in the whole launch alone. The branch
-/// itself counts, less the comparison of the guard, which each lane makes.
+/// Executed slots of the region that depend only on the scalar and on what is the same in the whole launch. The branch
+/// counts, too; the comparison of the guard, which each lane makes, is subtracted.
 double uniform_slots(const Module& module, const FunctionBlocks& function, const spirv::ControlFlow& flow,
                      const GuardedRegion& region, std::unordered_set<Id> scalars, const spirv::ModuleIndex& index,
                      const Counts& counts) {
@@ -104,7 +104,8 @@ double uniform_slots(const Module& module, const FunctionBlocks& function, const
   return slots;
 }
 
-/// Used by another instruction than the branch, its code, what this gives to the code behind it, and moved ones.
+/// Whether an instruction uses the value besides the branch, the copied code, the OpPhi of blocks after it, and the
+/// instructions that move into the copies.
 bool is_used_elsewhere(const FunctionBlocks& function, const GuardedRegion& region, Id value,
                        const std::unordered_set<Id>& moved) {
   for (std::size_t b = 0; b < function.blocks.size(); ++b) {
@@ -175,8 +176,8 @@ bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>&
     const auto found = guard.renamed.find(id);
     return found == guard.renamed.end() ? id : found->second;
   };
-  // What follows from the value before the branch is computed again in both copies, where they use it: from the scalar
-  // in one of them. Where nothing else uses the first computation, it goes with the passes behind.
+  // Instructions before the branch that follow from the value are computed again in each copy that uses them, in the
+  // held copy from the scalar. If nothing else uses the original, the passes of `simplify` remove it.
   const auto& values = derived.values();
   const auto is_before = [&](const Derived::Value& value) {
     return flow->dominators.dominates(static_cast<spirv::Node>(value.block), static_cast<spirv::Node>(region->at));

@@ -40,7 +40,7 @@ inline constexpr std::size_t kMostPeeledValues = 4;
 struct CopyLimits {
   std::size_t instructions = 0;
   Id held = 0, failed = 0;   ///< labels of the two copies
-  double uniform_slots = 0;  ///< executed slots that are the same in all lanes of a group now, less those of the guard
+  double uniform_slots = 0;  ///< executed slots that became the same in all lanes of a group, less those of the guard
 };
 
 /// A branch or switch whose condition all lanes of a group agreed on gets a copy with the first lane's value, for
@@ -59,7 +59,8 @@ struct KnownValue {
   Word bits = 0;
 };
 
-/// The value that the selector of a switch had in all executions, by those of its cases; none: they do not tell.
+/// The value that the selector of a switch had in all executions, from the counts of its cases; none: these do not
+/// tell.
 [[nodiscard]] std::optional<Word> selector_by_counts(const Module& module, const Place& place, const Counts& counts);
 
 /// Whether the condition of the block's branch is computed from the value.

@@ -9,7 +9,7 @@ namespace {
 
 using spv::Op;
 
-/// Computed again in a copy, it gives the same, bit for bit.
+/// Whether the instruction, computed again in a copy, gives the same bits.
 bool is_pure(const Instruction& i) {
   switch (static_cast<Op>(i.op())) {
     case Op::OpCopyObject:

@@ -1,7 +1,7 @@
-// What follows from one value of a function: copies of it, and whole numbers and truth values computed from it.
+// What follows from one value of a function: copies of it, and integers and booleans computed from it.
 //
 // Contract: `Derived` finds, in the order of the function, the instructions whose result depends on `root` and that can
-// be computed again without effect: whole-number and logical operations, comparisons, selections, copies, and loads of
+// be computed again without effect: integer and logical operations, comparisons, selections, copies, and loads of
 // local variables that are stored once, with such a value, before every one of these loads. `holds` tells whether a
 // value is the root or one of them. `computed` gives what such an instruction gives for known operands, as SPIR-V
 // defines it for 32 bits; none for unknown operands, other types, and where SPIR-V leaves the result undefined. Linear
@@ -41,7 +41,7 @@ class Derived {
   std::vector<Value> values_;
 };
 
-/// Whole numbers of 32 bits, and truth values as 0 and 1, by id.
+/// 32-bit integers, and booleans as 0 and 1, by id.
 using Known = std::unordered_map<Id, Word>;
 
 [[nodiscard]] std::optional<Word> computed(const Instruction& i, const Known& known, const spirv::ModuleIndex& index);

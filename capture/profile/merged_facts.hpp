@@ -1,9 +1,9 @@
 // The driver's facts of pipelines, of several runs.
 //
-// Contract: facts of one pipeline from several runs are one if they are equal, whatever stack sizes were set by
-// commands: the largest counts, as over the launches of a run. If they differ (another driver, other options), none of
-// them is kept, because none is the merged profile's; a remark names the runs and the first difference. Facts of some
-// runs alone are kept. Numbers of pipelines and shaders are those of the result. O(facts).
+// Contract: facts of one pipeline from several runs are kept once if they are equal. Stack sizes that commands set may
+// differ: the largest is kept, as over the launches of a run. If other facts differ (another driver, other options),
+// none of them is kept, because none is the merged profile's; a remark names the runs and the first difference. Facts
+// that only some runs have are kept. Numbers of pipelines and shaders are those of the result. O(facts).
 #pragma once
 
 #include <cstdint>

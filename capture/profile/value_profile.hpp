@@ -1,7 +1,7 @@
 // Values that a trace's shaders loaded: for each place the values of its table, most frequent first.
 //
-// A place is a component of a load (trace::ValueCounts). The table's counts are whole: a value has all its executions
-// in it, or none. Executions whose value found no room are `untabled`; a value outside the table has at most so many.
+// A place is a component of a load (trace::ValueCounts). A value has all its executions in the table, or none.
+// Executions whose value found no room are `untabled`; a value outside the table has at most that many.
 //
 // Contract: `value_profile` takes a checked profile (trace::load_profile); Input names the row of a place that its
 // shader's module does not have, or that is no component of a load of 32-bit numbers. Places stay in their order,
@@ -22,7 +22,7 @@ enum class NumberKind : std::uint8_t { Unsigned = 0, Signed, Float };
 struct LoadedValue {
   std::uint32_t bits = 0;
   std::uint64_t lanes = 0;           ///< that had it
-  std::uint64_t most_lanes = 0;      ///< in merged runs more may have had it, but not more than these
+  std::uint64_t most_lanes = 0;      ///< that may have had it: more than `lanes` only in merged runs
   std::uint64_t uniform_groups = 0;  ///< whose lanes all had it
 };
 

@@ -1,7 +1,8 @@
 // Sums of counts of loaded values, place by place and value by value, over parts: runs of an application.
 //
-// A part whose table lacks a value has it in none of its lanes if the table had room, and else in some of those that
-// found no room. So a sum has the lanes that surely had the value, and as many that may have had it.
+// If a part's table lacks a value and had room, none of its lanes had the value. If the table was full, some of the
+// lanes that found no room may have had it. So a sum has two numbers: lanes that certainly had the value (value_lanes),
+// and the most that may have had it (most_lanes).
 //
 // Contract: `add` takes the places of one pipeline and shader of checked counts (trace::load_profile); Input names the
 // file of lanes whose sum exceeds 64 bits. `sums` has the places that all parts of a pipeline and shader have, in the

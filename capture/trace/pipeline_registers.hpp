@@ -1,11 +1,11 @@
 // Registers of a thread, from what the driver says of pipelines.
 //
-// Contract: two statistics alone are taken, whose meaning is known: "Register Count" (NVIDIA's driver) and "VGPRs"
+// Contract: only two statistics are taken, whose meaning is known: "Register Count" (NVIDIA's driver) and "VGPRs"
 // (Mesa's RADV: vector registers of a subgroup, one in each lane). Others are never taken: "SGPRs" are registers of a
 // whole subgroup; Intel's "GRF registers" and "Max live registers" (Mesa's ANV) are registers of a hardware thread, of
 // 32 or 64 bytes for all its lanes, whose number does not depend on the shader on most GPUs; lavapipe has no such
-// statistics. A pipeline runs all its shaders with one number of registers, so that of the executable with the most
-// counts. Numbers of 0 or beyond kMostRegisters are no registers. O(statistics).
+// statistics. A pipeline is assumed to run all its shaders with one number of registers, that of the executable with
+// the most (docs/assumptions.md). A statistic of 0, or above kMostRegisters, is ignored. O(statistics).
 #pragma once
 
 #include <cstdint>

@@ -296,7 +296,8 @@ struct InstructionCounts {
   }
 };
 
-/// Values that the shaders' loads gave, over the captured launches. A *place* is a component of a loaded number or
+/// Values that the shaders' loads gave, over the captured launches, or in compute and graphics shaders over the life of
+/// the pipeline. A *place* is a component of a loaded number or
 /// vector of numbers of 32 bits: a row for each that a shader's calls reach, by pipeline, shader, function, instruction
 /// and component, ascending. A place has a table of values, a row for each, by place and value, ascending. A value that
 /// found no room in the table is in the place's lanes and groups alone.
@@ -312,7 +313,8 @@ struct ValueCounts {
   Column<std::uint32_t> value;           ///< its bits
   Column<std::uint64_t> value_lanes;     ///< that had the value
   Column<std::uint64_t> uniform_groups;  ///< whose lanes all had the value
-  /// As many lanes had the value at most: more than value_lanes where runs were merged and a full table lacks it.
+  /// The most lanes that may have had the value: more than value_lanes where runs were merged and a full table lacks
+  /// it.
   Column<std::uint64_t> most_lanes;
 
   [[nodiscard]] std::size_t size() const {

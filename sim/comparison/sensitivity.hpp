@@ -7,13 +7,12 @@
 // halvings where the speed-up is `noisy`. Then all uncertain quantities with a range (is_uncertain in ranges.hpp) are
 // varied together, while known ones stay as they are: at the two corners that the single points show to be worst and
 // best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by
-// key. If the sign still holds, the other one is searched for (sign_search.hpp): from the samples that are nearest to
-// it, from the nearest point of one number and from the present point; where `noisy`, from the nearest sample alone.
-// Where several numbers change the sign that none changes
-// alone, `together` has only those that it needs. A verdict `Pays` or `DoesNotPay` says that no point timed with other
-// values of uncertain quantities has the other sign; `points` counts them. It is no proof: changes of sign between
-// timed points are missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic.
-// Source: rayreplay.
+// key. If the sign still holds, the other one is searched for (sign_search.hpp): from the kSearchStarts samples that
+// are nearest to it, from the nearest point of one number alone and from the present values; where `noisy`, from the
+// nearest sample alone. If a point is found, `together` has it, with all numbers back at their present values that the
+// other sign does not need. A verdict `Pays` or `DoesNotPay` says that no point timed with other values of uncertain
+// quantities has the other sign; `points` counts these. It is no proof: changes of sign between timed points are
+// missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic. Source: rayreplay.
 #pragma once
 
 #include <cstdint>
@@ -87,8 +86,8 @@ inline constexpr std::uint32_t kNoisySamples = 4;
 /// Of the search: starts among the samples, and rounds from each start.
 inline constexpr int kSearchStarts = 2, kSearchRounds = 8;
 inline constexpr int kNoisySearchStarts = 1, kNoisySearchRounds = 3;
-/// A search leaves out the numbers that matter least, if they alone move the speed-up by less than this share of the
-/// way to the other sign: their swings added, in logarithms.
+/// A search leaves out numbers, those of least swing first, while their swings (logarithms) add up to at most this
+/// share of the way from its start to the other sign.
 inline constexpr double kLeftOutOfSearch = 0.25;
 inline constexpr int kMaxAtOnce = 8;
 

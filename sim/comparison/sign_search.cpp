@@ -140,7 +140,7 @@ JointSample reduce(const SignSearch& search, JointSample found, std::span<const 
     }
     return holds;
   };
-  std::size_t first = 0, last = order.size();  // numbers before `first` are given back
+  std::size_t first = 0, last = order.size();  // numbers before `first` are set back
   while (first < last) {
     const std::size_t middle = first + (last - first + 1) / 2;
     if (give_back(order.subspan(first, middle - first))) {

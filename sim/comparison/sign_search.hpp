@@ -1,13 +1,13 @@
 // A search for values of several numbers at which a speed-up has the other sign.
 //
-// Contract: coordinate search with combined steps (Hooke and Jeeves 1961, on the values given). A round times each
-// number at each of its other values alone, then the steps that helped together: the best value of the two numbers that
-// helped most, of the four, the eight, … and of all. The best of these points is the start of the next round. The
-// search ends at a round that brings nothing, after `rounds`, or as soon as a batch of at most kMaxAtOnce
-// (sensitivity.hpp) points has the other sign; so it may miss one. `reduce` then gives back as many numbers as it can
-// while the sign stays: it halves the list of those that matter least, then tries each of the rest. Deterministic. A
-// round takes at most (values
-// + log2(numbers)) points; `reduce` at most numbers + log2(numbers).
+// Contract: coordinate search with combined steps (Hooke and Jeeves 1961, on the values given). A round first changes
+// one number at a time, to each of its other values. Then it changes several at once, each to its best value: the two
+// numbers that helped most, the four, the eight, … and all that helped. The best of these points is the start of the
+// next round. The search ends at a round without a better point, after `rounds`, or after the first batch of points (at
+// most kMaxAtOnce, sensitivity.hpp) of which one has the other sign. It may miss the other sign. `reduce` then sets
+// numbers back to their present values while the sign stays changed: by halving, as many as it can of those that matter
+// least, then each of the rest alone. Deterministic. A round takes at most values + log2(numbers) points, `reduce` at
+// most numbers + log2(numbers).
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct SearchedNumber {
 };
 
 struct SignSearch {
-  bool upward = false;  ///< for speed-ups that gain, from one that does not
+  bool upward = false;  ///< the start does not gain, and points that gain are searched for
   int rounds = 1;
   std::function<bool(double speed_up)> gains{};
 };
@@ -42,8 +42,8 @@ struct SignSearch {
 [[nodiscard]] std::vector<JointSample> search_sign(const SignSearch& search, const JointSample& start,
                                                    std::span<const SearchedNumber> numbers, const TimePoints& time);
 
-/// `found` with the values of `now` wherever the sign does not need others. `order`: numbers that may be given back,
-/// from the one that matters least.
+/// `found` with the values of `now` wherever the other sign does not need `found`'s. `order`: numbers that may be set
+/// back, from the one that matters least.
 [[nodiscard]] JointSample reduce(const SignSearch& search, JointSample found, std::span<const double> now,
                                  std::span<const std::size_t> order, const TimePoints& time);
 

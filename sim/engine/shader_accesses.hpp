@@ -15,8 +15,8 @@ namespace rayreplay::experiment {
 
 [[nodiscard]] bool takes_shader_accesses(const Experiment& experiment);
 
-/// What the result has to say about it: threads without recorded accesses; a pixel's size that is given; in memory
-/// time, latencies of calls that hold the same waits.
+/// Notes for the result: that only a sample of threads has accesses; that a pixel's size is given; in memory time, that
+/// latencies of calls already contain the waits for these accesses.
 [[nodiscard]] std::vector<std::string> shader_access_notes(const Experiment& experiment);
 
 }  // namespace rayreplay::experiment

@@ -57,8 +57,8 @@ struct TraceDecisions {
 [[nodiscard]] bool is_payload_of_shaders(const Settings& complete);
 /// Whether no payload goes through memory.
 [[nodiscard]] bool is_payload_in_registers(const Settings& complete);
-/// Whether threads write so many bytes to their pixels, whatever their shaders store; else the assumed size, where no
-/// captured stores stand for it.
+/// Whether the size of a pixel is given: then every thread writes it, whatever its shaders store. Else a thread writes
+/// the assumed size, unless captured stores stand for its pixel.
 [[nodiscard]] bool is_pixel_given(const Settings& complete);
 [[nodiscard]] memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_size);
 [[nodiscard]] machine::InterleaveOptions interleaving_of(const Settings& complete, const machine::Machine& machine,

@@ -2,10 +2,11 @@
 // starts.
 //
 // Contract: `call_work` gives costs in the units of streams, rounded to nearest; kinds that are no warp events cost
-// nothing. `lane_costs` gives those of calls with costs by path (machine::PathCosts): lanes that call together issue
-// what PathCosts::group says, scaled by the call's present cost over its mean, at most kMaxIssue. Their latency is in
-// proportion to it, or, where it is known by itself, that of the call, at least the instructions. The trace must
-// outlive the result. O(lanes · blocks) a group of lanes.
+// nothing. `lane_costs` gives the costs of calls by path (machine::PathCosts): lanes that call together issue what
+// PathCosts::group says, times the call's present cost over its mean, at most kMaxIssue. Their latency grows with this
+// issue as the call's mean latency does with its mean. Where the call's latency does not come from its instructions
+// (own_latency), it is that latency, at least a cycle an instruction. The trace must outlive the result.
+// O(lanes · blocks) a group of lanes.
 //
 // `start_delays` gives by item the cycles that a warp waits for the exchange that formed it (timing.hpp,
 // "Charges"): cycles_per_cut, and cycles_per_warp too if its unit exchanges threads; the first round of a unit starts

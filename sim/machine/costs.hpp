@@ -51,7 +51,7 @@ struct CallCost {
   double latency = 0;          ///< cycles
   std::string origin;          ///< of the instructions: "hand", "paths", "blocks", "spirv", "default"
   std::string latency_origin;  ///< "hand", "captured"; empty: the latency is issue · cycles_per_instruction
-  double times = 1;            ///< a factor by hand, which `issue` contains
+  double times = 1;            ///< a factor by hand; `issue` is already multiplied by it
 
   /// Each event has the cost of its own path (Costs::paths); this one is their mean.
   [[nodiscard]] bool by_path() const {

@@ -1,7 +1,7 @@
 // Shaders that may write images, from their SPIR-V.
 //
-// Contract: by shader, 1 if its module has a write to an image (OpImageWrite), else 0; also without SPIR-V. Modules are
-// untrusted: none makes it throw. Linear in the words.
+// Contract: by shader, 1 if its module has a write to an image (OpImageWrite), else 0; 0 also without SPIR-V. Modules
+// are untrusted: none makes it throw. Linear in the words.
 #pragma once
 
 #include <cstdint>

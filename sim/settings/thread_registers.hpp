@@ -1,9 +1,9 @@
 // The registers of a thread: given, or those that the driver names for the launch's pipeline, or assumed.
 //
-// Contract: a key that nobody has set (no place: not by an option, a file, an axis or a search) takes the driver's
-// number where the trace has it. The setting's place then says so, and which pipeline and statistic it is; it stays
-// with the setting when settings are completed again. Deciding once more, for another launch, replaces such a number,
-// or takes it back. O(1).
+// Contract: if nobody has set the key (by an option, a file, an axis or a search: its place is empty), it takes the
+// driver's number where the trace has it. The setting's place then names the driver, the pipeline and the statistic,
+// and stays with the setting when settings are completed again. Deciding once more, for another launch, replaces such a
+// number, or goes back to the default. O(1).
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,8 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 [[nodiscard]] std::vector<Quantity> numbers_in_use(const Settings& complete, const NumberFacts& facts,
                                                    std::span<const Quantity> varied);
 
-/// Labels (label_of) of the uncertain numbers in use that `asked`, or the usual list if it is empty, leaves as they are:
-/// those that it does not name, and those without an amount to vary (such as "no limit").
+/// Labels (label_of) of the uncertain numbers in use that `asked`, or the usual list if it is empty, leaves as they
+/// are: those that it does not name, and those without an amount to vary (such as "no limit").
 [[nodiscard]] std::vector<std::string> left_out(const Settings& complete, const NumberFacts& facts,
                                                 const std::vector<AskedNumber>& asked);
 
@@ -66,9 +66,9 @@ void check_numbers(std::span<const Settings> rows, const NumberFacts& facts, con
 /// range is the one asked for.
 [[nodiscard]] std::string range_note(const Quantity& quantity, const AskedNumber& asked);
 
-/// The values with which numbers that are varied together are used, so that they stay free of contradictions: a
-/// farther latency is at least the nearer one, at least one SM is not withheld, an SM has registers for a warp and
-/// slots for the schedule's warps. The others are those of `values`.
+/// The values used when numbers are varied together. They are `values`, changed so that they do not contradict each
+/// other: a farther latency is at least the nearer one, at least one SM is not withheld, an SM has registers for a warp
+/// and slots for the schedule's warps.
 [[nodiscard]] std::vector<double> used_numbers(const NumberFacts& facts, std::span<const Quantity> quantities,
                                                std::span<const double> values);
 

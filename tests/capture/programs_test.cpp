@@ -316,7 +316,7 @@ TEST_P(CapturedProgram, CountsOfBranchesAndLoadsAgreeWithBlocksAndProofs) {
   EXPECT_EQ(rows(trusting.trace.load_counts), rows(all.trace.load_counts));
 }
 
-/// The values of each loaded number are all its executions, and the launch's parameters have their known values.
+/// The values of each loaded number add up to its executions, and the launch's parameters have their known values.
 TEST_P(CapturedProgram, ValuesOfLoadsAreWhatTheProgramGives) {
   const Case& test = GetParam();
   const Captured captured =

@@ -73,7 +73,7 @@ std::string threshold(const Verdict& verdict, const Effect& effect, bool below) 
 
 namespace {
 
-/// Of all uncertain numbers, beside the one that decides alone.
+/// The span of the speed-up over all points tried, beside the one number that decides alone.
 std::string joint_range(const Verdict& verdict) {
   return fmt::format(
       "; with all uncertain numbers varied together it is {:.3f} to {:.3f} times as fast ({} points tried)",

@@ -12,7 +12,7 @@
 
 namespace rayreplay::report {
 
-/// `uniform`: executions are those of groups whose lanes all had the value; else those of lanes.
+/// `uniform`: values are ranked by groups whose lanes all had the value; else by lanes.
 [[nodiscard]] output::Table value_table(const trace::Profile& trace, std::span<const profile::ValuePlace> places,
                                         std::uint32_t top, bool uniform);
 

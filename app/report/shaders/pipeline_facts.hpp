@@ -3,8 +3,8 @@
 // Contract: facts are those of a checked trace. A shader's stack sizes are those of all groups that hold it. Its
 // registers are those of executables with its stage in the pipelines with such a group, because an executable names
 // stages, not shaders (capture/trace/pipeline_registers.hpp). All other statistics are given as the driver gives them.
-// A pipeline's occupancy are the warps of an SM of a machine for which there are registers, at most those that it
-// holds: with the most registers of its executables.
+// A pipeline's occupancy on a machine is the number of warps for which an SM has registers, at most `resident_warps`. A
+// thread has the registers of the executable with the most.
 #pragma once
 
 #include <cstdint>

@@ -169,8 +169,8 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
                     r.linker.constant(of_first - counted.shaders.front() * counted.cells));
   }
   const std::uint32_t copies = r.result.counters.copies;
-  // A value has one place, so its table has one copy. Fragments have one, too: their inputs of integers must be flat,
-  // which those of other shaders of the module must not.
+  // A value must have one place to be found again, so its table has one copy. Fragments have one, too: the SM's number
+  // would be an integer input, which must be flat in fragment shaders, and in no other shader of the module.
   const bool fragment = r.analysis.shaders[shaders[0]].stage == Stage::Fragment;
   if (copies > 1 && site.kind != SiteKind::Value && !fragment) {
     if (copy_size_ == 0) {
@@ -183,7 +183,7 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
   return index;
 }
 
-/// Whether the running invocation is a helper; 0 for stages without helpers.
+/// Id of a boolean: whether the running invocation is a helper; 0 for stages without helpers.
 Id Counters::helper(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders) {
   Rewriter& r = rewriter_;
   if (r.analysis.shaders[shaders[0]].stage != Stage::Fragment) {
@@ -192,13 +192,13 @@ Id Counters::helper(std::vector<Instruction>& out, std::span<const std::uint32_t
   if (!r.module.has(spv::Capability::DemoteToHelperInvocation)) {
     return r.builtin(out, spv::BuiltIn::HelperInvocation, shaders);
   }
-  // The built-in variable does not follow demotions.
+  // The built-in variable keeps its first value when an invocation is demoted.
   const Id result = r.linker.fresh();
   out.emplace_back(Op::OpIsHelperInvocationEXT, std::initializer_list<Word>{r.linker.type_bool(), result});
   return result;
 }
 
-/// A call of a probe of counters, with its twin for fragments where there are helpers.
+/// Calls a probe that counts or, where there are helpers, its form for fragments (rr_…_real).
 Id Counters::call(std::vector<Instruction>& out, Id type, const std::string& probe, Id helper,
                   std::vector<Id> arguments, std::size_t helper_at) {
   if (helper != 0) {

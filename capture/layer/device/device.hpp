@@ -90,7 +90,7 @@ struct Device {
   std::uint32_t most_lanes = 0;  ///< of a subgroup
   std::uint32_t subgroup_size = 0;
   VkShaderStageFlags subgroup_stages = 0;  ///< with subgroup operations
-  bool is_lavapipe = false;                ///< which has them in more stages than it says
+  bool is_lavapipe = false;                ///< lavapipe has them in more stages than it says
 
   VkPhysicalDeviceProperties properties{};
   VkPhysicalDeviceRayTracingPipelinePropertiesKHR ray_tracing{};
@@ -110,7 +110,7 @@ struct Device {
   std::unique_ptr<ReadbackPool> readback;
   std::unique_ptr<EventMemory> event_memory;
   std::unique_ptr<CounterMemory> counters;       ///< null unless blocks are counted
-  std::unique_ptr<CounterMemory> work_counters;  ///< as `counted`, of these pipelines
+  std::unique_ptr<CounterMemory> work_counters;  ///< of the pipelines of `counted`; null if that is
   std::unique_ptr<CountedPipelines> counted;     ///< null unless compute or graphics shaders are counted
   std::unique_ptr<geometry::Tracker> geometry;   ///< null if geometry is off or the device does not record
   std::unique_ptr<Shaders> shaders;

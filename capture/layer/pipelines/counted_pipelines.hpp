@@ -2,9 +2,9 @@
 //
 // Contract: the create functions pass the application's call on, with counting twins in place of compute, vertex and
 // fragment shaders, or with its own shaders if the device refuses the twins; what is not counted is noted. Counters lie
-// in mapped memory, so no command of the application changes and none is added: they are read, and spooled as a block
-// without a launch, when the pipeline is destroyed, which needs its work to be over, and by finish(). A pipeline then
-// has the counts of all its work, whatever launches are captured. Thread-safe.
+// in mapped memory, so no command of the application changes and none is added. They are read, and spooled as a block
+// without a launch, when the application destroys the pipeline (Vulkan demands that its work is over then), or by
+// finish(). So a pipeline has the counts of all its work, whatever launches are captured. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class CountedPipelines {
     std::vector<std::uint16_t> shaders;
   };
   class Rewrite;
-  /// `change`: makes rewrites of the create infos.
+  /// Calls `next`, the driver's create function, with rewrites of `infos`.
   template <typename Info>
   VkResult create_with(std::uint32_t count, const Info* infos, const VkAllocationCallbacks* allocator,
                        VkPipeline* pipelines, const auto& next);

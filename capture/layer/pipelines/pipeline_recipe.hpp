@@ -58,8 +58,8 @@ struct StageSource {
 /// Memory of copied structures.
 using StructCopies = std::vector<std::unique_ptr<std::max_align_t[]>>;
 
-/// Takes the inline module out of a stage's chain, whose structures before it are copied. False, and nothing changed:
-/// one of them is unknown.
+/// Takes the inline module out of a stage's pNext chain; the structures before it are copied. False, and nothing
+/// changed, if the size of one of them is unknown.
 [[nodiscard]] bool unlink(VkPipelineShaderStageCreateInfo& stage, const VkShaderModuleCreateInfo* module,
                           StructCopies& copies);
 

@@ -1,11 +1,12 @@
 // Recorded accesses of several lanes that run one call, as instructions of their warp.
 //
-// Contract: a lane's accesses are its sites in the order in which it ran them. The n-th executions of a site by all
-// lanes that run it so often are one instruction. So instructions do not depend on the lanes' order, which only decides
-// the order of instructions: one comes after all that precede it in any of its lanes; of several, the one of the lowest
-// lane, then of the earliest place in this lane. Lanes can contradict each other (a loop that reaches two sites in
-// turn, and in some lanes one of them later); where every instruction has to wait for another, the next one is the
-// first that is left of the lowest lane. Deterministic. O(n log n) for n accesses.
+// Contract: a lane's accesses are its sites in the order in which it ran them. The n-th executions of a site, by all
+// lanes that ran it n times or more, are one instruction. So the order within lanes does not decide which accesses are
+// one instruction, only which instruction comes first: each comes after all that precede it in any of its lanes. If
+// several could be next, it is one of the lowest lane, and of these the earliest in this lane. Two lanes can contradict
+// each other: in a loop with two sites, one lane may reach the second site an iteration later. Where every instruction
+// has to wait for another, the next one is the first that is left of the lowest lane. Deterministic. O(n log n) for n
+// accesses.
 #pragma once
 
 #include <cstdint>

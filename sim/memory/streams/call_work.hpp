@@ -30,7 +30,8 @@ class LaneCosts {
 
   /// Whether the call has such costs.
   [[nodiscard]] virtual bool has(std::uint32_t call) const = 0;
-  /// Of lanes that make the call together. `events`: theirs, as rows of the launch's events, one or more in any order.
+  /// The work of lanes that make the call together. `events`: one of each lane, as rows of the launch's events, in any
+  /// order; at least one.
   [[nodiscard]] virtual CallWork of(std::uint32_t call, std::span<const std::uint64_t> events) const = 0;
 };
 

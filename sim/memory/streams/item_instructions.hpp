@@ -9,9 +9,9 @@
 // Words of one array follow each other, and so do record and payload of a call; all else does not. Instructions belong
 // to the stages of work_stage.hpp; the j-th calls of all lanes, with their records and payloads, are one round.
 //
-// Recorded accesses of shaders, if wanted: of each different call of a round, after its work, those of its lanes, as
-// access_alignment.hpp puts them together; those around calls after the work of trace calls, and before the pixel. None
-// follows another: what depends on what is not recorded.
+// Recorded accesses of shaders, if wanted, as access_alignment.hpp puts them together. Those of a call come after its
+// work. Those around calls (recorded_accesses.hpp) come after the work of the next trace call or, at a segment's end,
+// before the pixel. None follows another, because the trace does not say which depends on which.
 #pragma once
 
 #include <cstddef>

@@ -73,7 +73,7 @@ struct StreamOptions {
                                  ///< 0: any access, also of a node, is one instruction
   /// Streams have the recorded accesses of shaders, which the launch must have (recorded_accesses.hpp).
   bool shader_accesses = false;
-  /// Threads whose ray-generation shader has stored to a buffer, and writes no images, write no pixel besides.
+  /// A thread writes no pixel if its ray-generation shader stored to a buffer and writes no images.
   bool stores_are_pixels = true;
   std::vector<std::uint8_t> writes_images{};  ///< by shader: 1 if it may write images; empty: none does
   CoalesceOptions coalescing;

@@ -37,7 +37,7 @@ AccessFinder::AccessFinder(const trace::Trace& trace, const trace::Launch& launc
   }
 }
 
-/// Whether an access between the segment that ends before this event and the one that begins with it is of the latter.
+/// Whether an access just before this event, the first of a segment, is of this segment and not of the one before.
 bool AccessFinder::begins_later(std::uint64_t event, std::uint32_t site) const {
   const trace::Events& events = launch_->data.events;
   const std::uint16_t shader = sites_->shader[site];

@@ -4,11 +4,11 @@
 // (Intersection, AnyHit, Miss, ClosestHit, Callable) of the shader that made it, if this call lies in the segment and
 // no trace call stands between them. All others are of *code around calls*: of the ray-generation shader, and of a
 // shader that goes on after its own trace call. They belong to the segment's next trace call, before which they ran;
-// behind the last one to the segment's end. Between the events of two segments of a thread, an access is of the later
-// segment if this one begins with a trace call of the access's shader and the call before it is not of that shader;
-// else of the earlier. Every access of a thread with events belongs to exactly one place. Of each place accesses are in
-// the order in which they were made. Accesses of shader records are left out (shader_memory.hpp). O(accesses and events
-// of the segments).
+// after the last one, to the segment's end. An access between the last event of a segment and the first one of the
+// thread's next segment is of the later one, if that begins with a trace call of the access's shader and the event
+// before is no call of this shader: the shader had been resumed. Otherwise it is of the earlier one. Every access of a
+// thread with events belongs to exactly one place, in the order in which they were made. Accesses of shader records
+// are left out (shader_memory.hpp). O(accesses and events of the segments).
 #pragma once
 
 #include <cstdint>

@@ -6,11 +6,10 @@
 // "descriptor 0.2 buffer" ("descriptor 0.2[5] buffer" in an array), by set, binding and place, then "device memory".
 // So bytes of one page keep their distances, no line of up to 64 KiB is cut or joined, and recorded addresses never
 // meet those of the structure and of the launch's own arrays. Elements are sectors of 32 bytes. Buffers of different
-// descriptors count as different memory, though they may overlap; what a shader reads of the application's copies of
-// vertices or records is not what the hardware reads of its own. Shader records are not placed: the launch's own read
-// of a record stands for loads of its data. Errors: Resource for too many elements (allocations.hpp) and for a
-// site of more than 64 KiB an access; Input for an access that would end behind the last address. O(n log n) in the
-// accesses of the launch, once.
+// descriptors count as different memory, though they may overlap. The application's own vertices, which a shader may
+// read, are other memory than the structure's. Shader records are not placed: the launch's own read of a record stands
+// for loads of its data. Errors: Resource for too many elements (allocations.hpp) and for a site of more than 64 KiB an
+// access; Input for an access that would end beyond the last address. O(n log n) in the accesses of the launch, once.
 #pragma once
 
 #include <cstdint>

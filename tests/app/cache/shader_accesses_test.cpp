@@ -1,4 +1,5 @@
-// Captured accesses of shaders in `cache`, `whatif` and `run`: as many as the trace has, and nothing else changes.
+// Captured accesses of shaders in `cache`, `whatif` and `run`: all that the trace has are there, and nothing else
+// changes.
 #include <cstdint>
 #include <map>
 #include <string>
