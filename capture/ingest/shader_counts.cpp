@@ -198,7 +198,7 @@ class Reader {
           contents_.counts, [number = number](const spool::Counts& counts) { return counts.pipeline == number; });
       if (pipeline.device == device_ && !counted && std::ranges::any_of(pipeline.groups, of_work)) {
         remarks_.push_back(fmt::format(
-            "pipeline {} is not counted: the application ended before it destroyed it, or its device", number));
+            "pipeline {} is not counted: the application ended without destroying the pipeline or its device", number));
       }
     }
   }

@@ -19,7 +19,7 @@ void need(Module& module, spv::Capability capability) {
 
 bool allows_groups(const Module& module, std::string& said) {
   if (module.version < kVersionOfGroups) {
-    said = "operations of groups need SPIR-V 1.3";
+    said = "subgroup votes need SPIR-V 1.3";
     return false;
   }
   const bool known = std::all_of(module.entry_points.begin(), module.entry_points.end(), [](const Instruction& i) {

@@ -188,7 +188,7 @@ std::optional<GuardedRegion> find_guarded_region(const Module& module, const Fun
   for (const std::size_t b : region.blocks) {
     for (const Instruction& i : function.blocks[b]) {
       if (talks(i) || (i.is(Op::OpFunctionCall) && talking.contains(i[3]))) {
-        said = "its code has operations of groups, barriers or derivatives";
+        said = "its code has subgroup operations, barriers or derivatives";
         return std::nullopt;
       }
       if (!is_understood(i, classes.of(i))) {
@@ -205,7 +205,7 @@ std::optional<GuardedRegion> find_guarded_region(const Module& module, const Fun
     const auto words = i.operands();
     if ((i.is(Op::OpGroupDecorate) || i.is(Op::OpGroupMemberDecorate)) &&
         std::any_of(words.begin(), words.end(), [&](Word word) { return region.defined.contains(word); })) {
-      said = "its values are decorated in groups";
+      said = "its values have group decorations (OpGroupDecorate)";
       return std::nullopt;
     }
   }
@@ -227,7 +227,7 @@ std::optional<GuardedRegion> find_guarded_region(const Module& module, const Fun
       if (i.is(Op::OpPhi)) {
         for (std::size_t pair = 3; pair + 1 < i.size(); pair += 2) {
           if (region.defined.contains(i[pair]) && !region.labels.contains(i[pair + 1])) {
-            said = "its values are used behind it";
+            said = "code after it uses its values without OpPhi";
             return std::nullopt;
           }
         }
@@ -237,7 +237,7 @@ std::optional<GuardedRegion> find_guarded_region(const Module& module, const Fun
       if (b != region.at && !i.is(Op::OpLine) && std::any_of(words.begin(), words.end(), [&](std::size_t word) {
             return region.defined.contains(i[word]) && !region.labels.contains(i[word]);
           })) {
-        said = "its values are used behind it";
+        said = "code after it uses its values without OpPhi";
         return std::nullopt;
       }
     }

@@ -230,7 +230,7 @@ bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>&
         goes && lanes != counts.end() ? static_cast<double>(lanes->second) * slots_of(*i, classes, wide) : 0;
   }
   if (limits.uniform_slots <= 0) {
-    said = "nothing is expected to become scalar that outweighs the guard";
+    said = "the guard is expected to cost more than becomes scalar";
     return false;
   }
   const Copies copies = guarded_copy(module, function, *region, guard, counts);
@@ -239,7 +239,7 @@ bool scalarise(Module& module, const Place& place, const std::unordered_set<Id>&
   limits.failed = copies.failed;
   module.functions[place.function] = join(function);
   said = std::string(is_switch ? "a switch" : "a branch") + " on " + (root.value == condition ? "a value" : "a load") +
-         " that all lanes of a group agreed on: scalar where they do";
+         " that all lanes of a group agreed on: made scalar for groups that agree";
   return true;
 }
 

@@ -143,7 +143,7 @@ bool scalarise_load(Module& module, std::size_t function_at, Id load, Counts& co
   name_guard(module, held, failed, "one address in a group");
   limits.held = held;
   limits.failed = failed;
-  said = "a load whose address all lanes of a group agreed on: scalar where they do";
+  said = "a load whose address all lanes of a group agreed on: made scalar for groups that agree";
   return true;
 }
 

@@ -37,7 +37,7 @@ class Constants {
     const Id type = index.type_of(value.value);
     const Instruction* number = index.type(type, Op::OpTypeInt);
     if (number == nullptr || (*number)[2] != kWordBits) {
-      said = "its value is no whole number of 32 bits";
+      said = "its value is not a 32-bit integer";
       return false;
     }
     known_[value.value] = value.bits;

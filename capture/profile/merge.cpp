@@ -112,7 +112,8 @@ class Merger {
           fmt::format("values of {} are left out: not counted in all runs", counted(places, "loaded number")));
     }
     if (result_.trace.block_counts.size() + result_.trace.value_counts.size() == 0) {
-      fail("no function is counted in all runs that have it", runs_.front().file, "", "", "capture the runs again");
+      fail("no function and no load is counted in all runs that have it", runs_.front().file, "", "",
+           "capture the runs again");
     }
     if (result_.trace.block_counts.size() != 0 && result_.trace.block_counts.groups.empty()) {
       add_remark_of_groups();

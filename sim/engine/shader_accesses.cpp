@@ -49,16 +49,17 @@ std::vector<std::string> shader_access_notes(const Experiment& experiment) {
                                         every, kShaderAccesses));
   }
   if (taken && is_pixel_given(settings) && settings.integer(kPixelBytes) > 0) {
-    notes.push_back(fmt::format("{} = {} is given: threads write so much to their pixels, whatever their shaders store",
-                                kPixelBytes, settings.integer(kPixelBytes)));
+    notes.push_back(
+        fmt::format("{} = {} is given: every thread writes that many bytes to its pixel, whatever its shaders store",
+                    kPixelBytes, settings.integer(kPixelBytes)));
   }
   if (!taken || !has_memory_time(settings)) {
     return notes;
   }
   if (settings.text(kCostSource) == "captured") {
     notes.push_back(
-        fmt::format("{} = captured: latencies from clocks hold the waits for shaders' accesses, and captured "
-                    "accesses are waited for too",
+        fmt::format("{} = captured: latencies from clocks contain the waits for shaders' accesses, and memory time "
+                    "adds them again",
                     kCostSource));
   }
   const auto costs = open_table(settings, "shader_costs");
@@ -69,8 +70,8 @@ std::vector<std::string> shader_access_notes(const Experiment& experiment) {
   }
   if (settings.real(kCyclesOfInstruction) > kCyclesOfArithmetic) {
     notes.push_back(
-        fmt::format("{} = {} has a share for waits of shaders' loads, and captured accesses are waited for "
-                    "too; {} is without that share",
+        fmt::format("{} = {} contains waits of shaders' loads, and memory time adds them again; set it to {} to leave "
+                    "them out",
                     kCyclesOfInstruction, settings.real(kCyclesOfInstruction), kCyclesOfArithmetic));
   }
   return notes;

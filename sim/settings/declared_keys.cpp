@@ -206,18 +206,19 @@ void add_replay(List& list) {
   list.whole("default_cost", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of a shader that is not in the table costs: its weight in SIMT efficiency")
       .flag("--default-cost", kReplay);
-  list.whole(
-          "registers_per_thread", 64, "registers", 1, trace::kMostRegisters, kModel | kRegroup | kStream,
-          "Registers of a thread: decide how many warps an SM holds; where nobody sets them and the driver names those "
-          "of the launch's pipeline, the driver's")
+  list.whole("registers_per_thread", 64, "registers", 1, trace::kMostRegisters, kModel | kRegroup | kStream,
+             "Registers of a thread: decide how many warps an SM holds. If not set: what the driver names for the "
+             "launch's "
+             "pipeline, else the default")
       .flag("--registers", kMachines);
   list.whole("costs.*", 1, "cycles", 0, kMaxWhole, kSimt | kModel,
              "Cycles of a call of the shader: a stage (closest-hit), a name, or an id")
       .open()
       .flag("--cost", kReplay, "SHADER=CYCLES,...");
-  list.text("shader_costs.*", "", kModel | kRegroup | kStream,
-            "Instructions of a call of the shader, for the time models: ISSUE, or ISSUE:LATENCY with cycles; 2x in "
-            "place of ISSUE: twice what its source says")
+  list.text(
+          "shader_costs.*", "", kModel | kRegroup | kStream,
+          "Instructions of a call of the shader, for the time models: ISSUE, ISSUE:LATENCY or :LATENCY (cycles); 2x in "
+          "place of ISSUE: twice the instructions that its source says")
       .open()
       .flag("--shader-cost", kSchedulers, "SHADER=ISSUE[:LATENCY],...");
 }

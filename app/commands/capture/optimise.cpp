@@ -128,7 +128,7 @@ output::Table steps_table(const nlohmann::ordered_json& modules) {
                    {"done", "done"},
                    {"issue_slots_a_launch_saved", "slots a launch saved", output::Show::Plain, 0},
                    {"uniform_slots_a_launch", "made uniform", output::Show::Plain, 0},
-                   {"guard_failed", "block of failures"},
+                   {"guard_failed", "block if it fails"},
                    {"text", "what"}};
   for (const auto& module : modules) {
     for (const auto& step : module["steps"]) {
@@ -241,9 +241,8 @@ void declare(CLI::App& command, OptimiseArguments& options) {
       ->group("Changes");
   command
       .add_flag("--scalar", options.scalar,
-                "Also make branches and loads scalar that all lanes of a group agreed on, behind a guard: for "
-                "processors with "
-                "scalar instructions (capture --profile blocks,branches,loads)")
+                "Also make branches and loads scalar, behind a guard, if all lanes of a group agreed on them: for "
+                "processors with scalar instructions (needs capture --profile blocks,branches,loads)")
       ->group("Changes");
   add_value(command, "--rows", options.rows, "NAME",
             "Rows of the table: modules, or steps with what each is expected to gain", "Output")

@@ -73,14 +73,13 @@ std::string threshold(const Verdict& verdict, const Effect& effect, bool below) 
 
 namespace {
 
-/// The span of the speed-up over all points tried, beside the one number that decides alone.
-std::string joint_range(const Verdict& verdict) {
-  return fmt::format(
-      "; with all uncertain numbers varied together it is {:.3f} to {:.3f} times as fast ({} points tried)",
-      verdict.least, verdict.most, verdict.points);
+/// "at the 74 points tried within the ranges of the uncertain numbers"
+std::string at_points(const Verdict& verdict, const VerdictSubject& subject) {
+  return fmt::format("at the {} tried within the ranges of the uncertain numbers{}", counted(verdict.points, "point"),
+                     subject.partly ? " varied" : "");
 }
 
-/// "an any-hit call (assumed 200 instructions) costs less than 150; with all …"
+/// "an any-hit call (assumed 200 instructions) costs less than 150"
 std::string condition(const Verdict& verdict, const Effect& effect) {
   const Quantity& quantity = verdict.quantities[effect.quantity];
   const bool costs = quantity.kind == QuantityKind::Call;
@@ -92,8 +91,8 @@ std::string condition(const Verdict& verdict, const Effect& effect) {
     where += fmt::format("{}{} {}", where.empty() ? "" : ", or ", costs ? "costs more than" : "is above",
                          threshold(verdict, effect, false));
   }
-  return fmt::format("{} ({} {}) {}{}", quantity.name, to_string(quantity.origin),
-                     amount(quantity, quantity.value, true), where, joint_range(verdict));
+  return fmt::format("{} ({} {}) {}", quantity.name, to_string(quantity.origin), amount(quantity, quantity.value, true),
+                     where);
 }
 
 /// "a closest-hit call (assumed 200 instructions) at 2500, withheld SMs (assumed 8) at 0 and … together"
@@ -161,8 +160,7 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       if (!verdict.samples.empty()) {
         span = pays ? fmt::format(", {:.3f} to {:.3f} times", verdict.least, verdict.most)
                     : fmt::format(", {:.3f} to {:.3f} times", 1 / verdict.most, 1 / verdict.least);
-        span += fmt::format(" at the {} points tried within the ranges of the uncertain numbers{}", verdict.points,
-                            subject.partly ? " varied" : "");
+        span += " " + at_points(verdict, subject);
       }
       const char* over = subject.partly ? ", over the numbers varied," : "";
       const char* answer = bound ? (pays ? "could pay" : "cannot pay") : (pays ? "pays" : "does not pay");
@@ -174,7 +172,8 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
   const Effect& decisive = *decisive_of(verdict);
   const std::string why =
       decisive.changes()
-          ? fmt::format("it {} when {}", verdict.pays_now() ? "loses" : "pays", condition(verdict, decisive))
+          ? fmt::format("it {} when {}; {} it is {:.3f} to {:.3f} times as fast", verdict.pays_now() ? "loses" : "pays",
+                        condition(verdict, decisive), at_points(verdict, subject), verdict.least, verdict.most)
           : fmt::format("it {} with {}", time_of(verdict.together->speed_up, subject.baseline), together_of(verdict));
   return fmt::format("{}: cannot tell on {}. At the present values it {}; {}", who, machine, time, why);
 }

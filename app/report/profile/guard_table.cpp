@@ -8,7 +8,7 @@ using output::Table;
 Table guard_table(const trace::Profile& trace, std::span<const profile::GuardProfile> guards) {
   Table table;
   table.columns = {{"pipeline", "pipeline"}, {"shader", "shader"},     {"stage", "stage", {}, 0, true},
-                   {"name", "name"},         {"function", "function"}, {"block", "block of failures"},
+                   {"name", "name"},         {"function", "function"}, {"block", "block if it fails"},
                    {"guard", "guard"},       {"held", "held"},         {"failed", "failed"}};
   for (const profile::GuardProfile& guard : guards) {
     const trace::Shader& shader = trace.shaders[guard.shader];

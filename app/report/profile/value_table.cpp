@@ -13,7 +13,7 @@ using profile::LoadedValue;
 using profile::ValuePlace;
 
 constexpr const char* kOthers = "(others)";
-constexpr const char* kOthersOrSeveral = "(others, or several)";
+constexpr const char* kOthersOrSeveral = "(others, or lanes that differ)";
 
 Cell part_of_all(std::uint64_t part, std::uint64_t whole) {
   return whole != 0 ? Cell{static_cast<double>(part) / static_cast<double>(whole)} : Cell{};
@@ -62,7 +62,7 @@ output::Table value_table(const trace::Profile& trace, std::span<const ValuePlac
                    {"uniform_groups_share", "of groups", Show::Percent, 1},
                    {"place_lanes", "lanes of the load", {}, 0, true},
                    {"place_groups", "groups of the load", {}, 0, true},
-                   {"untabled_lanes", "lanes without a slot", {}, 0, true}};
+                   {"untabled_lanes", "lanes whose value has no slot", {}, 0, true}};
   for (const ValuePlace& place : places) {
     const std::vector<LoadedValue> values = uniform ? profile::uniform_values(place) : place.values;
     std::uint64_t lanes = place.lanes, groups = place.groups, known_groups = 0;

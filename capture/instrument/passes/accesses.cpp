@@ -120,8 +120,8 @@ std::string Accesses::record(const Place& place, const Access& access, AccessSit
   }
   const std::array<Id, 2> arguments = {number, value};
   const char* probe = at ? "rr_access_offset" : "rr_access_address";
-  (void)r.call_probe(place.out, r.linker.type_void(), r.linker.function(accesses_library(r.options.ballot_extension), probe), place.shaders,
-                     arguments);
+  (void)r.call_probe(place.out, r.linker.type_void(),
+                     r.linker.function(accesses_library(r.options.ballot_extension), probe), place.shaders, arguments);
   r.result.accesses.push_back(std::move(site));
   return {};
 }

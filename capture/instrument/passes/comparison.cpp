@@ -396,11 +396,11 @@ std::uint32_t value_components(const Rewriter& rewriter, Id type, std::string& w
   const Instruction* number = vector ? rewriter.global((*of)[2]) : of;
   if (number == nullptr || (!number->is(Op::OpTypeInt) && !number->is(Op::OpTypeFloat)) ||
       (vector && ((*of)[3] < 2 || (*of)[3] > kChunk))) {
-    why = "of structures, arrays, matrices, pointers and the like";
+    why = "structures, arrays, matrices, pointers and the like";
     return 0;
   }
   if ((*number)[2] != 32 || (number->is(Op::OpTypeFloat) && number->size() > 3)) {
-    why = "of numbers that have not 32 bits";
+    why = "numbers of other than 32 bits";
     return 0;
   }
   return vector ? (*of)[3] : 1;

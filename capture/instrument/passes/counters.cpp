@@ -258,8 +258,7 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
 
 void Counters::finish() {
   for (const auto& [what, loads] : without_values_) {
-    rewriter_.note("values of loads have no tables in " + std::to_string(loads) +
-                   (loads == 1 ? " place: " : " places: ") + what);
+    rewriter_.note("values are not counted of " + std::to_string(loads) + (loads == 1 ? " load: " : " loads: ") + what);
   }
   if (copy_size_ != 0) {
     rewriter_.linker.change(copy_size_, rewriter_.result.counters.cells);

@@ -75,8 +75,9 @@ TEST(Answers, SayTheJointRangeBesideTheNumberThatDecides) {
       "ser: cannot tell on mine. At the present values it takes 2.000 times as long as plain; it pays when a miss call "
       "(assumed 20 instructions) costs more than 90; ";
   verdict.points = 36;
-  EXPECT_EQ(verdict_sentence(verdict, subject),
-            start + "with all uncertain numbers varied together it is 0.250 to 2.000 times as fast (36 points tried)");
+  EXPECT_EQ(
+      verdict_sentence(verdict, subject),
+      start + "at the 36 points tried within the ranges of the uncertain numbers it is 0.250 to 2.000 times as fast");
 }
 
 TEST(Answers, SplitTheMissesOfEachLevel) {
