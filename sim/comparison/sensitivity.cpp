@@ -270,6 +270,7 @@ class Judge {
     const bool upward = !verdict_.pays_now();
     const SignSearch search{.upward = upward,
                             .rounds = options_.noisy ? kNoisySearchRounds : kSearchRounds,
+                            .left_out = kLeftOutOfSearch,
                             .gains = [](double speed_up) { return gains(speed_up); }};
     const auto nearer = [upward](const JointSample& a, const JointSample& b) {
       return upward ? a.speed_up > b.speed_up : a.speed_up < b.speed_up;
@@ -281,7 +282,7 @@ class Judge {
       if (gains(nearest.speed_up) == upward) {
         break;
       }
-      const std::vector<JointSample> steps = search_sign(search, start, that_matter(numbers, start), timed);
+      const std::vector<JointSample> steps = search_sign(search, start, numbers, timed);
       verdict_.samples.insert(verdict_.samples.end(), steps.begin(), steps.end());
       if (!steps.empty() && nearer(steps.back(), nearest)) {
         nearest = steps.back();
@@ -312,20 +313,6 @@ class Judge {
       for (const QuantityPoint& point : effect->points) {
         number.values.push_back(point.value);
       }
-    }
-    return numbers;
-  }
-
-  /// `numbers` without those that together cannot be expected to change the sign from there.
-  [[nodiscard]] std::vector<SearchedNumber> that_matter(std::vector<SearchedNumber> numbers,
-                                                        const JointSample& start) const {
-    const auto swing_of = [this](const SearchedNumber& number) {
-      return std::ranges::find(verdict_.effects, number.index, &Effect::quantity)->swing;
-    };
-    double rest = kLeftOutOfSearch * std::abs(std::log(start.speed_up));
-    while (!numbers.empty() && swing_of(numbers.back()) <= rest) {
-      rest -= swing_of(numbers.back());
-      numbers.pop_back();
     }
     return numbers;
   }

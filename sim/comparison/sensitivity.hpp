@@ -85,9 +85,8 @@ inline constexpr double kSignWithin = 0.01;  ///< of the value
 inline constexpr std::uint32_t kNoisySamples = 4;
 /// Of the search: starts among the samples, and rounds from each start.
 inline constexpr int kSearchStarts = 2, kSearchRounds = 8;
-inline constexpr int kNoisySearchStarts = 1, kNoisySearchRounds = 3;
-/// A search leaves out numbers, those of least swing first, while their swings (logarithms) add up to at most this
-/// share of the way from its start to the other sign.
+inline constexpr int kNoisySearchStarts = 1, kNoisySearchRounds = 4;
+/// SignSearch::left_out
 inline constexpr double kLeftOutOfSearch = 0.25;
 inline constexpr int kMaxAtOnce = 8;
 

@@ -1,6 +1,9 @@
 #include "sim/comparison/sign_search.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -12,7 +15,9 @@ namespace {
 class CoordinateSearch {
  public:
   CoordinateSearch(const SignSearch& search, std::span<const SearchedNumber> numbers, const TimePoints& time)
-      : search_(search), numbers_(numbers), time_(time) {}
+      : search_(search), numbers_(numbers), time_(time), searched_(numbers.size()) {
+    std::iota(searched_.begin(), searched_.end(), std::size_t{0});
+  }
 
   std::vector<JointSample> run(JointSample at) {
     std::vector<JointSample> kept;
@@ -44,7 +49,7 @@ class CoordinateSearch {
   std::optional<JointSample> best_of_round(const JointSample& at) {
     std::vector<Step> steps;
     std::vector<JointSample> points;
-    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    for (const std::size_t i : searched_) {
       for (const double value : numbers_[i].values) {
         if (value != at.values[numbers_[i].index]) {
           steps.push_back({.number = i, .value = value});
@@ -66,7 +71,28 @@ class CoordinateSearch {
     if (best == points.end() || !nearer(best->speed_up, at.speed_up)) {
       return std::nullopt;
     }
+    leave_out(at, steps, *best);
     return *best;
+  }
+
+  /// Numbers that mattered least in the round from `at` to `best`.
+  void leave_out(const JointSample& at, const std::vector<Step>& steps, const JointSample& best) {
+    std::map<std::size_t, double> moved;
+    for (const Step& step : steps) {
+      if (step.speed_up > 0) {
+        moved[step.number] = std::max(moved[step.number], std::abs(std::log(step.speed_up / at.speed_up)));
+      }
+    }
+    std::vector<std::size_t> by_move = searched_;
+    std::ranges::stable_sort(by_move, {}, [&moved](std::size_t number) { return moved[number]; });
+    double rest = search_.left_out * std::abs(std::log(best.speed_up));
+    for (const std::size_t number : by_move) {
+      rest -= moved[number];
+      if (rest < 0) {
+        break;
+      }
+      std::erase(searched_, number);
+    }
   }
 
   /// Times points up to the first batch with one of the other sign, and drops the rest.
@@ -114,6 +140,7 @@ class CoordinateSearch {
   const SignSearch& search_;
   std::span<const SearchedNumber> numbers_;
   const TimePoints& time_;
+  std::vector<std::size_t> searched_;  ///< of numbers_
 };
 
 }  // namespace

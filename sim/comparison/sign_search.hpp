@@ -34,6 +34,9 @@ struct SearchedNumber {
 struct SignSearch {
   bool upward = false;  ///< the start does not gain, and points that gain are searched for
   int rounds = 1;
+  /// Rounds after the first leave out the numbers that mattered least in the round before, while their moves, added in
+  /// logarithms of the speed-up, are at most this share of the way to the other sign.
+  double left_out = 0;
   std::function<bool(double speed_up)> gains{};
 };
 

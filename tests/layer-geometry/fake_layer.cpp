@@ -5,6 +5,7 @@
 
 #include "capture/layer/counter_memory.hpp"
 #include "capture/layer/event_memory.hpp"
+#include "capture/layer/pipelines/counted_pipelines.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
 #include "capture/layer/pipelines/shaders.hpp"
 #include "capture/layer/process.hpp"
@@ -21,6 +22,7 @@ using geometry::FakeBuffer;
 
 Device::Device() noexcept = default;
 Device::~Device() = default;
+CountedPipelines::~CountedPipelines() = default;
 CounterMemory::~CounterMemory() = default;
 EventMemory::~EventMemory() = default;
 EventReader::~EventReader() = default;

@@ -79,6 +79,15 @@ std::string at_points(const Verdict& verdict, const VerdictSubject& subject) {
                      subject.partly ? " varied" : "");
 }
 
+/// Where the nearest point to the other sign may have it in a run with almost the same numbers.
+std::string scatter_note(const Verdict& verdict) {
+  constexpr double kScatter = 0.05;
+  const double nearest = verdict.pays_now() ? verdict.least : 1 / verdict.most;
+  return verdict.noisy && nearest < 1 + kScatter
+             ? std::string("; the nearest is within 5 % of the other answer, as much as such times scatter")
+             : std::string();
+}
+
 /// "an any-hit call (assumed 200 instructions) costs less than 150"
 std::string condition(const Verdict& verdict, const Effect& effect) {
   const Quantity& quantity = verdict.quantities[effect.quantity];
@@ -160,7 +169,7 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       if (!verdict.samples.empty()) {
         span = pays ? fmt::format(", {:.3f} to {:.3f} times", verdict.least, verdict.most)
                     : fmt::format(", {:.3f} to {:.3f} times", 1 / verdict.most, 1 / verdict.least);
-        span += " " + at_points(verdict, subject);
+        span += " " + at_points(verdict, subject) + scatter_note(verdict);
       }
       const char* over = subject.partly ? ", over the numbers varied," : "";
       const char* answer = bound ? (pays ? "could pay" : "cannot pay") : (pays ? "pays" : "does not pay");
