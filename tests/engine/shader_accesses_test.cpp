@@ -75,7 +75,7 @@ TEST_F(ShaderAccessesOf, NotesNameNumbersThatStay) {
   EXPECT_THAT(shader_access_notes(of(10, 1, {"stream.pixel_bytes=0"})), IsEmpty());
   EXPECT_THAT(shader_access_notes(of(10, 1, {"stream.pixel_bytes=16", "stream.shader_accesses=off"})), IsEmpty());
   EXPECT_THAT(shader_access_notes(of(10, 1, {memory})),
-              ElementsAre(HasSubstr("scheduler.cycles_per_instruction = 6 has a share")));
+              ElementsAre(HasSubstr("scheduler.cycles_per_instruction = 6 contains waits")));
   EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four})), IsEmpty());
   EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four, "scheduler.cost_source=captured"})),
               ElementsAre(HasSubstr("latencies from clocks")));

@@ -57,11 +57,9 @@ struct Program {
     vkGetDeviceQueue(device, 0, 0, &queue);
   }
 
-  [[nodiscard]] std::uint32_t memory_type(std::uint32_t bits) const {
-    constexpr VkMemoryPropertyFlags kWanted =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  [[nodiscard]] std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted) const {
     for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
-      if ((bits >> i & 1U) != 0 && (memory.memoryTypes[i].propertyFlags & kWanted) == kWanted) {
+      if ((bits >> i & 1U) != 0 && (memory.memoryTypes[i].propertyFlags & wanted) == wanted) {
         return i;
       }
     }
@@ -69,11 +67,11 @@ struct Program {
     return 0;
   }
 
-  VkDeviceMemory allocate(const VkMemoryRequirements& needs) const {
+  VkDeviceMemory allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted = 0) const {
     VkMemoryAllocateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
     info.allocationSize = needs.size;
-    info.memoryTypeIndex = memory_type(needs.memoryTypeBits);
+    info.memoryTypeIndex = memory_type(needs.memoryTypeBits, wanted);
     VkDeviceMemory result = VK_NULL_HANDLE;
     check(vkAllocateMemory(device, &info, nullptr, &result), "vkAllocateMemory");
     return result;
@@ -92,7 +90,7 @@ struct Program {
     check(vkCreateBuffer(device, &info, nullptr, &result.handle), "vkCreateBuffer");
     VkMemoryRequirements needs{};
     vkGetBufferMemoryRequirements(device, result.handle, &needs);
-    auto* const of_buffer = allocate(needs);
+    auto* const of_buffer = allocate(needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     check(vkBindBufferMemory(device, result.handle, of_buffer, 0), "vkBindBufferMemory");
     void* mapped = nullptr;
     check(vkMapMemory(device, of_buffer, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");

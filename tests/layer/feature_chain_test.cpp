@@ -1,6 +1,10 @@
 #include "capture/layer/device/feature_chain.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
 
 #include <array>
 #include <cstring>
@@ -41,6 +45,26 @@ TEST(FeatureChain, EmptyChainGrowsWhatIsNeeded) {
   EXPECT_EQ(added->sType, kAtomics);
   EXPECT_EQ(added->shaderBufferInt64Atomics, VK_TRUE);
   EXPECT_EQ(added->shaderSharedInt64Atomics, VK_FALSE);
+}
+
+/// Also where the allocator gives memory that was in use.
+TEST(FeatureChain, AddedStructuresEnableNothingElse) {
+  constexpr VkStructureType kAddresses = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
+  constexpr std::size_t kBytes = 64, kBlocks = 32;
+  for (int round = 0; round < 8; ++round) {
+    std::vector<std::unique_ptr<char[]>> used;
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+      used.push_back(std::make_unique<char[]>(kBytes));
+      std::fill_n(used.back().get(), kBytes, '\xff');
+    }
+    used.clear();
+    FeatureChain chain(nullptr);
+    ASSERT_TRUE(chain.enable(kAddresses, &VkPhysicalDeviceBufferDeviceAddressFeatures::bufferDeviceAddress));
+    const auto* added = static_cast<const VkPhysicalDeviceBufferDeviceAddressFeatures*>(chain.head());
+    EXPECT_EQ(added->bufferDeviceAddress, VK_TRUE);
+    EXPECT_EQ(added->bufferDeviceAddressCaptureReplay, VK_FALSE);
+    EXPECT_EQ(added->bufferDeviceAddressMultiDevice, VK_FALSE);
+  }
 }
 
 TEST(FeatureChain, CopiesAreChangedAndTheOriginalIsNot) {

@@ -95,6 +95,7 @@ bool FeatureChain::has(VkStructureType type) {
 
 void* FeatureChain::add_front(VkStructureType type, std::size_t bytes) {
   auto& memory = storage_.emplace_back(std::make_unique<std::max_align_t[]>(bytes / sizeof(std::max_align_t) + 1));
+  std::memset(memory.get(), 0, bytes);  // padding of max_align_t is not cleared otherwise
   auto* added = reinterpret_cast<VkBaseOutStructure*>(memory.get());
   added->sType = type;
   added->pNext =

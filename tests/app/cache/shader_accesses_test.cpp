@@ -143,7 +143,7 @@ TEST(ShaderAccessesCommand, NumbersGivenByHandAreNamed) {
   EXPECT_EQ(notes({}), "[]");
   EXPECT_THAT(notes({"--pixel-bytes", "8"}), HasSubstr("stream.pixel_bytes = 8 is given"));
   EXPECT_EQ(notes({"--pixel-bytes", "8", "--shader-accesses", "off"}), "[]");
-  EXPECT_THAT(notes({"--time", "memory"}), HasSubstr("scheduler.cycles_per_instruction = 6 has a share"));
+  EXPECT_THAT(notes({"--time", "memory"}), HasSubstr("scheduler.cycles_per_instruction = 6 contains waits"));
   EXPECT_EQ(notes({"--time", "memory", "--cycles-per-instruction", "4"}), "[]");
   EXPECT_THAT(notes({"--time", "memory", "--shader-cost", "closest-hit=100:700"}),
               HasSubstr("latencies of shader_costs are given"));
