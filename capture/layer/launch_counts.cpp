@@ -57,7 +57,7 @@ std::uint64_t key_of(std::uint64_t cell, std::uint32_t mark) {
   return cell >> 32U == mark ? kHeld + (cell & 0xFFFF'FFFFU) : 0;
 }
 
-/// What was counted: the cells at `after` less those at `before` (null: zeros), summed over the copies.
+/// The counts: the cells at `after` less those at `before` (null: zeros), summed over the copies.
 template <typename Byte>
 std::vector<std::uint64_t> difference(const ModuleCounters& counters, const Byte* before, const Byte* after) {
   const auto& layout = counters.layout();

@@ -1,4 +1,4 @@
-// What a module executes by the profile: the measure of every step.
+// The issue slots that a module executes by the profile: the measure of every step.
 //
 // Contract: `size_of` sums instructions and executed issue slots as optimise.hpp defines them; blocks without a count
 // add nothing to the slots. `slots_of` are those of one execution of an instruction. Linear.

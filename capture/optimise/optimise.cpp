@@ -39,7 +39,7 @@ struct Observed {
   std::vector<std::pair<std::size_t, KnownValue>> constants;  ///< by function
 };
 
-/// What makes a step worth its guard.
+/// The condition under which a step is worth its guard.
 enum class Worth : std::uint8_t { Always, Slots, UniformSlots };
 
 class Work {
@@ -195,7 +195,7 @@ class Work {
   /// Sets what the step is expected to gain. False: it is not worth its guard.
   bool judge(Worth worth, const Module& changed, const Counts& counts, const CopyLimits& limits, Step& step) const {
     if (worth == Worth::Slots) {
-      // What the known value makes superfluous goes with the passes behind, so they run on both.
+      // Later passes remove code that the known value makes superfluous, so they run on both.
       const auto before = simplified(module_), after = simplified(changed);
       step.slots_saved = before && after ? size_of(*before, counts_).slots - size_of(*after, counts).slots : 0;
       return step.slots_saved > 0;

@@ -39,7 +39,7 @@ struct ConstantLoad {
   spirv::Word bits = 0;
 };
 
-/// What a run tells besides executions. Places that the module does not have are left out.
+/// Observations of a run besides executions. Places that the module does not have are left out.
 struct Observations {
   std::span<const UniformPlace> uniform;
   std::span<const ConstantLoad> constants;

@@ -1,4 +1,4 @@
-// What follows from one value of a function: copies of it, and integers and booleans computed from it.
+// Consequences of one value of a function: copies of it, and integers and booleans computed from it.
 //
 // Contract: `Derived` finds, in the order of the function, the instructions whose result depends on `root` and that can
 // be computed again without effect: integer and logical operations, comparisons, selections, copies, and loads of

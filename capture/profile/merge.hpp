@@ -2,7 +2,7 @@
 //
 // Contract: the result is a trace with the shaders that any run counts, and with their block counts. It has no launches
 // and no geometry, because no event belongs to the sum, and no counts of branches and loads. The counts of one shader
-// in one pipeline add up (count_sums.hpp). What the driver says of these pipelines is kept where the runs agree
+// in one pipeline add up (count_sums.hpp). The driver's facts of these pipelines are kept where the runs agree
 // (merged_facts.hpp), with the shaders of their groups.
 //   - Shaders of two runs are one if stage, entry point and all words of the module are the same.
 //   - Pipelines of two runs are one if they have the same counted shaders.

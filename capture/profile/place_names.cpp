@@ -127,7 +127,7 @@ std::string PlaceNames::of_pointer(spirv::Id pointer, Fallback fallback) const {
   return name.empty() ? variable : fmt::format("{}{} of {}", numbered ? "member " : "", name, variable);
 }
 
-/// What the shader's interface says of a variable, or of a pointer that is none.
+/// The name by the shader's interface, of a variable or of a pointer that is none.
 std::string PlaceNames::of_variable(spirv::Id variable) const {
   const spirv::Instruction* i = analysed_.index.definition(variable);
   const spirv::Instruction* type = analysed_.index.type(analysed_.index.type_of(variable), Op::OpTypePointer);

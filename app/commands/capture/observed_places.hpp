@@ -1,4 +1,4 @@
-// What a captured run saw at places of shader modules, for guarded copies of their code.
+// Observations of a captured run at places of shader modules, for guarded copies of their code.
 //
 // Contract: by hash of the module (layer::module_hash), because several shaders of several pipelines may be one module.
 // Uniform: places that all lanes agreed on in every execution, and that are not proven to be so; only if `agreement` is

@@ -217,7 +217,7 @@ std::string cache_sentences(const CacheResult& result) {
 
 namespace {
 
-/// What the stream has of the shaders' own accesses; "": the trace has none.
+/// The shaders' own accesses in the stream; "": the trace has none.
 std::string shader_accesses_text(const CacheResult& result) {
   std::string text;
   if (result.tally.shader_accesses > 0) {

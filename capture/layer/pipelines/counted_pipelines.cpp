@@ -54,7 +54,7 @@ class CountedPipelines::Rewrite {
     info.pStages = stages_.data();
     return info;
   }
-  /// What was changed.
+  /// The changes.
   Counted counted;
 
  private:
