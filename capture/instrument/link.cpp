@@ -233,6 +233,11 @@ Id Linker::constant(std::uint32_t value) {
   return global(Instruction(Op::OpConstant, {type, fresh(), value}));
 }
 
+Id Linker::constant_u64(std::uint64_t value) {
+  const Id type = type_u64();
+  return global(Instruction(Op::OpConstant, {type, fresh(), static_cast<Word>(value), static_cast<Word>(value >> 32)}));
+}
+
 Id Linker::constant_double(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const Id type = type_double();

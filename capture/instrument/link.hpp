@@ -62,6 +62,7 @@ class Linker {
   [[nodiscard]] Id type_pointer(spv::StorageClass storage, Id type);
   [[nodiscard]] Id type_function(Id result, std::span<const Id> parameters);
   [[nodiscard]] Id constant(std::uint32_t value);
+  [[nodiscard]] Id constant_u64(std::uint64_t value);
   [[nodiscard]] Id constant_double(double value);
   /// A constant of 64 bits that nothing else shares, so that its words can be changed later.
   [[nodiscard]] Id own_constant(std::uint64_t value);

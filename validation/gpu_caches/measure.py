@@ -53,13 +53,18 @@ def run(*words):
     return done.stdout
 
 
-def counters(tracer, image, options, metrics=None):
-    metrics = metrics or METRICS
+def counters_of_runs(tracer, image, options, metrics):
+    """Of each run of the kernel, in their order."""
     text = run("ncu", "--clock-control", "none", "--csv", "--print-units", "base", "-k", "regex:traced", "--metrics",
                ",".join(metrics.values()), tracer, image, *options)
-    rows = list(csv.DictReader(io.StringIO(text[text.index('"ID"'):])))
-    values = {row["Metric Name"]: float(row["Metric Value"].replace(",", "")) for row in rows}
-    return {name: values[metric] for name, metric in metrics.items()}
+    runs = {}
+    for row in csv.DictReader(io.StringIO(text[text.index('"ID"'):])):
+        runs.setdefault(row["ID"], {})[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
+    return [{name: values[metric] for name, metric in metrics.items()} for values in runs.values()]
+
+
+def counters(tracer, image, options):
+    return counters_of_runs(tracer, image, options, METRICS)[0]
 
 
 def cache(binary, path, replacement, options):

@@ -5,9 +5,10 @@
 
 BIN: folder with rayreplay's memory_image; WORK: an empty folder; TRACE: one ray a thread through one untransformed
 instance of one mesh (`rayreplay trace --scene statue --integrator primary|diffuse --spp 1 --size 512x512`), its sides
-multiples of 8. Needs nvcc and ncu (compute capability 9.0). For each trace and order of its rays (launch order linear,
-one packing after the other) the kernel of tracer.cu runs under ncu. Writes WORK/measured.csv, a file for `rayreplay
-calibrate` (metric time_cycles), and WORK/counters.json, and prints Markdown. Cycles are the median of REPEATS runs.
+multiples of 8. Needs nvcc and ncu (compute capability 9.0). For each trace, order of its rays (launch order linear,
+one packing after the other) and form of launch the kernel of tracer.cu runs under ncu. Writes WORK/measured.csv, a file
+for `rayreplay calibrate` (metric time_cycles), and WORK/counters.json, and prints Markdown. Cycles are the median of
+REPEATS runs.
 """
 import csv
 import json
@@ -25,11 +26,14 @@ METRICS = {
     "instructions": "smsp__inst_executed.sum",
 }
 ORDERS = ("identity", "random", "numrays", "origin-morton", "direction-morton")
+LAUNCHES = ("persistent", "grid")
 REPEATS = 3
 
 
-def counters(tracer, image):
-    runs = [measure.counters(tracer, image, [], METRICS) for _ in range(REPEATS)]
+def counters(tracer, image, launch):
+    runs = measure.counters_of_runs(tracer, image, ["--launch", launch, "--repeat", REPEATS], METRICS)
+    if len(runs) != REPEATS:
+        sys.exit(f"ncu saw {len(runs)} runs of the kernel, {REPEATS} were made")
     return {name: statistics.median(run[name] for run in runs) for name in METRICS}
 
 
@@ -49,10 +53,11 @@ def main():
         for order in ORDERS:
             image = work / "image.bin"
             measure.run(binaries / "memory_image", path, image, "medium", "breadth-first", order)
-            print(measure.run(tracer, image), file=sys.stderr, end="")
-            rows.append({"name": f"{name}, {order}", "trace": pathlib.Path(path).name, "packing": order,
-                         "gpu": counters(tracer, image)})
-            (work / "counters.json").write_text(json.dumps(rows, indent=1))
+            for launch in LAUNCHES:
+                print(measure.run(tracer, image, "--launch", launch), file=sys.stderr, end="")
+                rows.append({"name": f"{name}, {order}, {launch}", "trace": pathlib.Path(path).name, "packing": order,
+                             "gpu": counters(tracer, image, launch)})
+                (work / "counters.json").write_text(json.dumps(rows, indent=1))
     with open(work / "measured.csv", "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["name", "trace", "packing", "metric", "value"])

@@ -1,10 +1,13 @@
-// A software ray tracer on the GPU (persistent threads, Aila and Laine 2009) with the visits of rayreplay's warp
-// traversals at the same addresses: its cache counters and recorded accesses validate our models.
+// A software ray tracer on the GPU (Aila and Laine 2009) with the visits of rayreplay's warp traversals at the same
+// addresses: its cache counters and recorded accesses validate our models.
 //
+//   tracer IMAGE [--form while-while|if-if] [--launch persistent|grid] [--schedule scanline|scanline-per-sm]
+//          [--warps N] [--repeat N] [--trace OUT.rrm]
 //
-//   tracer IMAGE [--form while-while|if-if] [--schedule scanline|scanline-per-sm] [--warps N] [--trace OUT.rrm]
+// --repeat: runs of the kernel `traced`. --launch persistent: N warps on each SM take one piece of work after another from a queue. grid: a warp for each
+// piece, in blocks of four that the GPU itself distributes; at most N of them are on an SM, by their shared memory.
 //
-// Runs the kernel `traced` once (the one to be measured with a profiler), compares every hit with the image's, then a
+// Runs the kernel `traced` (the one to be measured with a profiler), compares every hit with the image's, then a
 // kernel that counts node visits and triangle tests. --trace runs a third that writes down each memory instruction in
 // the order in which the GPU issued them (a ticket a warp instruction), and writes a memory trace (text form of
 // docs/memory-traces.md). The stacks of the traversal lie in shared memory, so that global memory is all that the L1
@@ -45,6 +48,10 @@ struct Scene {
   ImageHeader image;
   unsigned long long rays, pixels;  // offsets from base
   unsigned items, sms;
+};
+
+struct How {
+  bool if_if = false, per_sm = false, grid = false;
 };
 
 struct Shared {
@@ -282,12 +289,13 @@ __device__ unsigned take_item(const Scene& scene, const Shared& shared, bool per
 }
 
 template <Mode M>
-__device__ void trace_all(const Scene& scene, const Shared& shared, bool if_if, bool per_sm) {
+__device__ void trace_all(const Scene& scene, const Shared& shared, const How how) {
   __shared__ Entry stacks[kStack * kBlockWarps * 32];
   const unsigned lane_number = threadIdx.x & 31;
   const Memory<M> memory{scene, shared, blockIdx.x * kBlockWarps + threadIdx.x / 32};
   const unsigned long long count = 1ull * scene.image.width * scene.image.height;
-  for (unsigned item = take_item(scene, shared, per_sm); item != kNone; item = take_item(scene, shared, per_sm)) {
+  unsigned item = how.grid ? memory.warp : take_item(scene, shared, how.per_sm);
+  while (item < scene.items) {
     const unsigned long long pixel = 32ull * item + lane_number;
     const unsigned alive = __ballot_sync(kAll, pixel < count);
     Lane<M> lane{memory, stacks + threadIdx.x};
@@ -316,7 +324,7 @@ __device__ void trace_all(const Scene& scene, const Shared& shared, bool if_if, 
       }
       // While-while: search until no lane wants a node, then test until none has a leaf. If-if: in turns.
       const bool node_now = wants_leaf == 0 || (node_is_next && wants_node != 0);
-      node_is_next = if_if ? !node_now : (node_now ? true : wants_leaf == 0);
+      node_is_next = how.if_if ? !node_now : (node_now ? true : wants_leaf == 0);
       if (node_now) {
         if (lane.node != kNone) {
           lane.step_node(wants_node);
@@ -328,7 +336,7 @@ __device__ void trace_all(const Scene& scene, const Shared& shared, bool if_if, 
           lane.step_leaf(wants_leaf);
         }
         tests += static_cast<unsigned>(__popc(wants_leaf & ~__ballot_sync(kAll, was_top)));
-        if (!if_if) {
+        if (!how.if_if) {
           node_is_next = __ballot_sync(kAll, lane.leaf != kNone) == 0;
         }
       }
@@ -341,17 +349,18 @@ __device__ void trace_all(const Scene& scene, const Shared& shared, bool if_if, 
       atomicAdd(&shared.counts[0], nodes);
       atomicAdd(&shared.counts[1], tests);
     }
+    item = how.grid ? kNone : take_item(scene, shared, how.per_sm);
   }
 }
 
-__global__ void __launch_bounds__(kBlockWarps * 32) traced(Scene scene, Shared shared, bool if_if, bool per_sm) {
-  trace_all<Mode::Plain>(scene, shared, if_if, per_sm);
+__global__ void __launch_bounds__(kBlockWarps * 32) traced(Scene scene, Shared shared, How how) {
+  trace_all<Mode::Plain>(scene, shared, how);
 }
-__global__ void __launch_bounds__(kBlockWarps * 32) counted(Scene scene, Shared shared, bool if_if, bool per_sm) {
-  trace_all<Mode::Count>(scene, shared, if_if, per_sm);
+__global__ void __launch_bounds__(kBlockWarps * 32) counted(Scene scene, Shared shared, How how) {
+  trace_all<Mode::Count>(scene, shared, how);
 }
-__global__ void __launch_bounds__(kBlockWarps * 32) recorded(Scene scene, Shared shared, bool if_if, bool per_sm) {
-  trace_all<Mode::Record>(scene, shared, if_if, per_sm);
+__global__ void __launch_bounds__(kBlockWarps * 32) recorded(Scene scene, Shared shared, How how) {
+  trace_all<Mode::Record>(scene, shared, how);
 }
 
 void must(cudaError_t error, const char* what) {
@@ -363,8 +372,8 @@ void must(cudaError_t error, const char* what) {
 
 struct Options {
   std::string image, trace;
-  bool if_if = false, per_sm = false;
-  int warps = 16;
+  How how;
+  int warps = 16, repeat = 1;
 };
 
 Options parse(int argc, char** argv) {
@@ -373,19 +382,24 @@ Options parse(int argc, char** argv) {
     const std::string word = argv[i];
     const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
     if (word == "--form") {
-      options.if_if = value() == "if-if";
+      options.how.if_if = value() == "if-if";
     } else if (word == "--schedule") {
-      options.per_sm = value() == "scanline-per-sm";
+      options.how.per_sm = value() == "scanline-per-sm";
+    } else if (word == "--launch") {
+      options.how.grid = value() == "grid";
     } else if (word == "--warps") {
       options.warps = std::atoi(value().c_str());
+    } else if (word == "--repeat") {
+      options.repeat = std::atoi(value().c_str());
     } else if (word == "--trace") {
       options.trace = value();
     } else {
       options.image = word;
     }
   }
-  if (options.image.empty() || options.warps < kBlockWarps || options.warps % kBlockWarps != 0) {
-    std::fprintf(stderr, "usage: tracer IMAGE [--form F] [--schedule S] [--warps N] [--trace OUT]\n");
+  if (options.image.empty() || options.warps < kBlockWarps || options.warps % kBlockWarps != 0 ||
+      options.repeat < 1) {
+    std::fprintf(stderr, "usage: tracer IMAGE [--form F] [--launch L] [--schedule S] [--warps N] [--repeat N] [--trace OUT]\n");
     std::exit(2);
   }
   return options;
@@ -491,13 +505,16 @@ int main(int argc, char** argv) {
     must(cudaMemset(shared.queue, 0, scene.sms * sizeof(unsigned)), "queue");
     must(cudaMemset(shared.counts, 0, 2 * sizeof(unsigned long long)), "counts");
     must(cudaMemset(shared.ticket, 0, sizeof(unsigned long long)), "ticket");
-    kernel<<<static_cast<unsigned>(blocks) * scene.sms, kBlockWarps * 32>>>(scene, shared, options.if_if,
-                                                                            options.per_sm);
+    const unsigned grid = options.how.grid ? (scene.items + kBlockWarps - 1) / kBlockWarps
+                                           : static_cast<unsigned>(blocks) * scene.sms;
+    kernel<<<grid, kBlockWarps * 32>>>(scene, shared, options.how);
     must(cudaGetLastError(), name);
     must(cudaDeviceSynchronize(), name);
   };
 
-  run(traced, "traced");
+  for (int i = 0; i < options.repeat; ++i) {
+    run(traced, "traced");
+  }
   std::vector<float4> pixels(count);
   must(cudaMemcpy(pixels.data(), base + scene.pixels, 16 * count, cudaMemcpyDeviceToHost), "copy");
   std::size_t wrong = 0;
@@ -510,8 +527,9 @@ int main(int argc, char** argv) {
   unsigned long long counts[2];
   must(cudaMemcpy(counts, shared.counts, sizeof(counts), cudaMemcpyDeviceToHost), "copy");
   std::printf(
-      "%s: %s, %s, %d warps an SM, carve-out %d %%, %zu of %zu hits differ, %llu node visits, %llu triangle tests\n",
-      options.image.c_str(), options.if_if ? "if-if" : "while-while", options.per_sm ? "scanline-per-sm" : "scanline",
+      "%s: %s, %s, %s, %d warps an SM, carve-out %d %%, %zu of %zu hits differ, %llu node visits, %llu triangle tests\n",
+      options.image.c_str(), options.how.if_if ? "if-if" : "while-while", options.how.grid ? "grid" : "persistent",
+      options.how.per_sm ? "scanline-per-sm" : "scanline",
       options.warps, carve_out, wrong, count, counts[0], counts[1]);
   if (!options.trace.empty()) {
     shared.room = 0;

@@ -88,13 +88,16 @@ std::string Accesses::record(const Place& place, const Access& access, AccessSit
     return "their module has more than " + std::to_string(RR_MAX_ACCESS_SITES);
   }
   std::string why;
+  const bool device = site.space == AccessSpace::Device;
   std::optional<BufferPlace> at;
-  if (site.space == AccessSpace::Device) {
+  if (device) {
     const auto bytes = layout_.bytes_at(*definitions_, access.pointer, access.type, why);
     if (!bytes) {
       return why;
     }
     site.bytes = *bytes;
+    std::string unknown;  // then the device converts the pointer itself
+    at = layout_.place_of(*definitions_, access.pointer, unknown);
   } else {
     at = layout_.place_of(*definitions_, access.pointer, why);
     if (!at) {
@@ -109,45 +112,59 @@ std::string Accesses::record(const Place& place, const Access& access, AccessSit
     site.shaders.push_back(r.analysis.shaders[s].id);
   }
   const Id number = r.linker.constant(static_cast<std::uint32_t>(r.result.accesses.size()));
-  Id value = 0;
-  if (at) {
-    value = offset(place.out, *at);
-  } else {
-    const Id address = r.linker.fresh();
-    place.out.emplace_back(Op::OpConvertPtrToU,
-                           std::initializer_list<Word>{r.linker.type_u64(), address, access.pointer});
-    value = r.bitcast(place.out, r.linker.type_uvec(2), address);
-  }
+  const Id value = device ? address(place.out, at, access.pointer) : offset(place.out, *at);
   const std::array<Id, 2> arguments = {number, value};
-  const char* probe = at ? "rr_access_offset" : "rr_access_address";
+  const char* probe = device ? "rr_access_address" : "rr_access_offset";
   (void)r.call_probe(place.out, r.linker.type_void(),
                      r.linker.function(accesses_library(r.options.ballot_extension), probe), place.shaders, arguments);
   r.result.accesses.push_back(std::move(site));
   return {};
 }
 
-Id Accesses::offset(std::vector<Instruction>& out, const BufferPlace& place) {
+Id Accesses::sum(std::vector<Instruction>& out, const BufferPlace& place, Id base) {
   Rewriter& r = rewriter_;
-  const Id type = r.linker.type_uint();
+  const bool wide = base != 0;
+  const Id type = wide ? r.linker.type_u64() : r.linker.type_uint();
+  const auto constant = [&](std::uint64_t value) {
+    return wide ? r.linker.constant_u64(value) : r.linker.constant(static_cast<std::uint32_t>(value));
+  };
   const auto operation = [&](Op op, Id a, Id b) {
     const Id result = r.linker.fresh();
     out.emplace_back(op, std::initializer_list<Word>{type, result, a, b});
     return result;
   };
-  Id sum = place.constant != 0 || place.terms.empty() ? r.linker.constant(place.constant) : 0;
+  Id sum = base;
+  if (place.constant != 0 || (!wide && place.terms.empty())) {
+    sum = wide ? operation(Op::OpIAdd, base, constant(place.constant)) : constant(place.constant);
+  }
   for (const auto& [index, bytes] : place.terms) {
     const Instruction* of = r.global(r.analysis.type_of(index));
     Id number = 0;
-    if ((*of)[2] == 64) {
-      number = r.linker.fresh();
-      out.emplace_back(Op::OpUConvert, std::initializer_list<Word>{type, number, index});
+    if ((*of)[2] == (wide ? 64U : 32U)) {
+      number = r.analysis.type_of(index) == type ? index : r.bitcast(out, type, index);
     } else {
-      number = r.as_uint(out, index);
+      number = r.linker.fresh();
+      out.emplace_back((*of)[3] != 0 ? Op::OpSConvert : Op::OpUConvert,
+                       std::initializer_list<Word>{type, number, index});
     }
-    const Id product = operation(Op::OpIMul, number, r.linker.constant(bytes));
+    const Id product = operation(Op::OpIMul, number, constant(bytes));
     sum = sum == 0 ? product : operation(Op::OpIAdd, sum, product);
   }
   return sum;
+}
+
+Id Accesses::offset(std::vector<Instruction>& out, const BufferPlace& place) {
+  return sum(out, place, 0);
+}
+
+// The address is computed from where the access chains begin. Converting the pointer itself would be shorter, but a
+// driver (NVIDIA 580) gives other addresses than its loads use for elements of row-major matrices.
+Id Accesses::address(std::vector<Instruction>& out, const std::optional<BufferPlace>& place, Id pointer) {
+  Rewriter& r = rewriter_;
+  const Id base = r.linker.fresh();
+  out.emplace_back(Op::OpConvertPtrToU,
+                   std::initializer_list<Word>{r.linker.type_u64(), base, place ? place->root : pointer});
+  return r.bitcast(out, r.linker.type_uvec(2), place ? sum(out, *place, base) : base);
 }
 
 void Accesses::finish() {

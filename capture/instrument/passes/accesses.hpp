@@ -35,7 +35,10 @@ class Accesses {
   [[nodiscard]] std::string beyond(const Instruction& instruction) const;
   /// Empty, or why it is not recorded.
   [[nodiscard]] std::string record(const Place& place, const Access& access, AccessSite site);
+  /// A place's bytes from its root; with a base, of 64 bits: base plus these.
+  [[nodiscard]] Id sum(std::vector<Instruction>& out, const BufferPlace& place, Id base);
   [[nodiscard]] Id offset(std::vector<Instruction>& out, const BufferPlace& place);
+  [[nodiscard]] Id address(std::vector<Instruction>& out, const std::optional<BufferPlace>& place, Id pointer);
 
   Rewriter& rewriter_;
   BufferLayout layout_;

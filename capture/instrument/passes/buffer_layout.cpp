@@ -98,11 +98,14 @@ std::optional<AccessSpace> BufferLayout::space_of(Id pointer) const {
 }
 
 std::string BufferLayout::add(Id index, std::uint32_t bytes, BufferPlace& place) const {
-  if (const Instruction* known = rewriter_.global(index); known != nullptr && known->is(Op::OpConstant)) {
-    place.constant += (*known)[3] * bytes;  // of 64 bits: the low ones
+  const Instruction* type = rewriter_.global(rewriter_.analysis.type_of(index));
+  if (const Instruction* known = rewriter_.global(index);
+      known != nullptr && known->is(Op::OpConstant) && type != nullptr && type->is(Op::OpTypeInt)) {
+    const bool is_signed = (*type)[3] != 0;
+    const std::uint64_t high = known->size() > 4 ? (*known)[4] : is_signed && (*known)[3] >> 31U != 0 ? ~Word{0} : 0;
+    place.constant += (high << 32U | (*known)[3]) * bytes;
     return {};
   }
-  const Instruction* type = rewriter_.global(rewriter_.analysis.type_of(index));
   if (type == nullptr || !type->is(Op::OpTypeInt) || ((*type)[2] != 32 && (*type)[2] != 64)) {
     return "they have indices of 8 or 16 bits";
   }
@@ -217,10 +220,11 @@ std::optional<BufferPlace> BufferLayout::place_of(const PointerDefinitions& defi
   std::vector<Id> indices;
   const Id at = root_of(definitions, pointer, indices);
   const Instruction* variable = rewriter_.global(at);
-  if (variable == nullptr || !variable->is(Op::OpVariable)) {
+  if (place.space != AccessSpace::Device && (variable == nullptr || !variable->is(Op::OpVariable))) {
     why = kChosen;
     return std::nullopt;
   }
+  place.root = at;
   Part part{pointee(at), {}};
   const bool array = place.space == AccessSpace::Descriptor && is_array(part.type);
   if (why = bind(at, indices, place); !why.empty()) {

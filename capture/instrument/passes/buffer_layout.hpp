@@ -1,8 +1,9 @@
 // Places in buffers, from the layout that decorations state: offsets of members, strides of arrays and matrices.
 //
-// Contract: `place_of` follows a pointer of a descriptor's buffer or shader record back to its variable. The place is
-// constant + Σ index · bytes, modulo 2^32; indices are ids of 32-bit or 64-bit integers that are known where the
-// pointer is. Without a result, `why` has the reason. Costs: the instructions that make the pointer.
+// Contract: `place_of` follows a pointer of a descriptor's buffer or shader record back to its variable, and a device
+// address to the pointer that no access chain made. The place is constant + Σ index · bytes from there, modulo 2^32 but
+// for device addresses; indices are ids of 32-bit or 64-bit integers that are known where the pointer is. Without a
+// result, `why` has the reason. Costs: the instructions that make the pointer.
 #pragma once
 
 #include <map>
@@ -21,7 +22,8 @@ namespace rayreplay::instrument {
 struct BufferPlace {
   AccessSpace space = AccessSpace::Descriptor;
   std::uint32_t set = 0, binding = 0, element = 0;
-  std::uint32_t constant = 0;
+  Id root = 0;  ///< the variable, or the pointer that a device address counts from
+  std::uint64_t constant = 0;
   std::vector<std::pair<Id, std::uint32_t>> terms;  ///< index, bytes
   std::uint32_t bytes = 0;                          ///< of the value there
 };
