@@ -142,7 +142,7 @@ class Work {
             });
         const auto selector = selector_by_counts(module_, place, counts_);
         if (!peeled && !wishes.assume_profile && selector) {
-          specialise_at(place, {0, *selector});
+          specialise_at(place, {0, {*selector}});
         }
       }
     }
@@ -236,8 +236,12 @@ class Work {
   }
 
   bool specialise_loads_at(const Place& place) {
+    if (observed_.constants.empty()) {
+      return false;
+    }
+    const auto conditions = conditions_of(module_, place);
     return std::any_of(observed_.constants.begin(), observed_.constants.end(), [&](const auto& known) {
-      return known.first == place.function && follows(module_, place, known.second.value) &&
+      return known.first == place.function && conditions.contains(known.second.value) &&
              specialise_at(place, known.second);
     });
   }
@@ -309,11 +313,23 @@ Observed observed_in(const Module& module, const Observations& observations) {
       observed.uniform_branches.insert(body[label][1]);
     }
   }
+  const spirv::ModuleIndex index(module);
+  std::unordered_map<Id, std::size_t> known;  // by result: its place in `constants`
   for (const ConstantLoad& of : observations.constants) {
     const Instruction* i = instruction(of.function, of.instruction);
-    if (i != nullptr && i->is(spv::Op::OpLoad)) {
-      observed.constants.emplace_back(of.function, KnownValue{i->result(), of.bits});
+    if (i == nullptr || !i->is(spv::Op::OpLoad)) {
+      continue;
     }
+    const auto type = number_type(index, i->result_type());
+    const std::size_t components = type ? type->components : 1;
+    if (of.component >= components) {
+      continue;
+    }
+    const auto [found, fresh] = known.try_emplace(i->result(), observed.constants.size());
+    if (fresh) {
+      observed.constants.emplace_back(of.function, KnownValue{i->result(), Components(components)});
+    }
+    observed.constants[found->second].second.bits[of.component] = of.bits;
   }
   return observed;
 }

@@ -33,10 +33,11 @@ struct UniformPlace {
   bool address = false;                         ///< of a load: they agreed on the address
 };
 
-/// A load of a 32-bit integer that gave these bits whenever it ran.
+/// A load of a 32-bit number, or of a vector of them, of which this component had these bits whenever it ran.
 struct ConstantLoad {
   std::uint32_t function = 0, instruction = 0;
   spirv::Word bits = 0;
+  std::uint32_t component = 0;
 };
 
 /// Observations of a run besides executions. Places that the module does not have are left out.

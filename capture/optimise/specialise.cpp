@@ -28,60 +28,155 @@ bool fits(const GuardedRegion& region, const CopyLimits& limits, std::string& sa
   return does;
 }
 
+/// Values that implementations may compute with fewer bits.
+std::unordered_set<Id> relaxed_in(const Module& module) {
+  std::unordered_set<Id> relaxed;
+  for (const Instruction& i : module.annotations) {
+    if (i.is(Op::OpDecorate) && i[2] == static_cast<Word>(spv::Decoration::RelaxedPrecision)) {
+      relaxed.insert(i[1]);
+    }
+  }
+  return relaxed;
+}
+
 /// A value that is known, and what follows from it, as constants of the held copy.
 class Constants {
  public:
   [[nodiscard]] bool find(const Module& module, const FunctionBlocks& function, const spirv::ControlFlow& flow,
                           const GuardedRegion& region, const KnownValue& value, std::string& said) {
     const spirv::ModuleIndex index(module);
-    const Id type = index.type_of(value.value);
-    const Instruction* number = index.type(type, Op::OpTypeInt);
-    if (number == nullptr || (*number)[2] != kWordBits) {
-      said = "its value is not a 32-bit integer";
+    const auto type = number_type(index, index.type_of(value.value));
+    if (!type || type->kind == NumberKind::Boolean || type->components != value.bits.size()) {
+      said = "its value is no 32-bit number, and no vector of them";
       return false;
     }
-    known_[value.value] = value.bits;
-    rows_.push_back({value.value, type, value.bits, false});
-    const Derived derived(function, flow, value.value);
-    for (const Derived::Value& of : derived.values()) {
-      const Id result = of.instruction.result();
-      if (const Id loaded = derived.loaded(of.instruction); loaded != 0) {
-        if (const auto found = known_.find(loaded); found != known_.end()) {
-          known_[result] = found->second;
-        }
-      } else if (const auto bits = computed(of.instruction, known_, index)) {
-        known_[result] = *bits;
+    const auto relaxed = relaxed_in(module);
+    if (relaxed.contains(value.value)) {
+      said = "its value has relaxed precision";
+      return false;
+    }
+    kind_ = type->kind;
+    value_ = value;
+    const Derived derived(function, flow, value.value, Follow::Numbers);
+    follow(derived, flow, region, index, relaxed);
+    // A component from which nothing follows need not be compared.
+    for (std::size_t c = 0; c < value.bits.size() && value.bits.size() > 1; ++c) {
+      if (!value_.bits[c]) {
+        continue;
       }
-      const bool is_before =
-          flow.dominators.dominates(static_cast<spirv::Node>(of.block), static_cast<spirv::Node>(region.at));
-      if (const auto bits = known_.find(result);
-          bits != known_.end() && (is_before || region.defined.contains(result))) {
-        const Id result_type = of.instruction.result_type();
-        rows_.push_back({result, result_type, bits->second, index.type(result_type, Op::OpTypeBool) != nullptr});
+      Constants less = *this;
+      less.value_.bits[c].reset();
+      less.follow(derived, flow, region, index, relaxed);
+      if (less.rows_ == rows_) {
+        *this = std::move(less);
       }
     }
     return true;
   }
-  [[nodiscard]] const Known& known() const {
-    return known_;
+  /// Whether anything follows from the value.
+  [[nodiscard]] bool has_rows() const {
+    return !rows_.empty();
+  }
+  /// A truth value or an integer, if it is known.
+  [[nodiscard]] std::optional<Word> number(Id value) const {
+    const auto found = known_.find(value);
+    return found != known_.end() && found->second.size() == 1 ? found->second.front() : std::nullopt;
+  }
+  [[nodiscard]] std::string text() const {
+    return text_of(value_.bits, kind_);
   }
   /// Constants of the module, by the values that they replace.
   [[nodiscard]] std::unordered_map<Id, Id> add_to(Module& module) const {
     std::unordered_map<Id, Id> names;
     for (const Row& row : rows_) {
+      std::vector<Word> parts;
+      for (const auto& bits : row.bits) {
+        parts.push_back(
+            row.type.kind == NumberKind::Boolean
+                ? find_or_add(module, *bits != 0 ? Op::OpConstantTrue : Op::OpConstantFalse, row.type.component, {})
+                : find_or_add(module, Op::OpConstant, row.type.component, {*bits}));
+      }
       names[row.value] =
-          row.is_truth ? find_or_add(module, row.bits != 0 ? Op::OpConstantTrue : Op::OpConstantFalse, row.type, {})
-                       : find_or_add(module, Op::OpConstant, row.type, {row.bits});
+          parts.size() == 1 ? parts.front() : find_or_add(module, Op::OpConstantComposite, row.type_id, parts);
     }
     return names;
+  }
+  /// Compares the known components of `value`, which may be loaded again, in the guard's code.
+  void add_test(Module& module, Id value, Guard& guard) const {
+    const Id truth = find_or_add(module, Op::OpTypeBool, 0, {});
+    const auto type = *number_type(spirv::ModuleIndex(module), spirv::ModuleIndex(module).type_of(value_.value));
+    // Bits are compared, not floats: 0 is not -0, and a NaN is itself.
+    const Id word = kind_ == NumberKind::Float ? find_or_add(module, Op::OpTypeInt, 0, {kWordBits, 0}) : type.component;
+    const auto emit = [&](Op op, std::vector<Word> words) {
+      words.insert(words.begin() + 1, module.bound++);
+      guard.code.emplace_back(spirv::number(op), std::span<const Word>(words));
+      return words[1];
+    };
+    guard.condition = 0;
+    for (Word c = 0; c < value_.bits.size(); ++c) {
+      if (!value_.bits[c]) {
+        continue;
+      }
+      Id bits = value_.bits.size() == 1 ? value : emit(Op::OpCompositeExtract, {type.component, value, c});
+      bits = kind_ == NumberKind::Float ? emit(Op::OpBitcast, {word, bits}) : bits;
+      const Id same = emit(Op::OpIEqual, {truth, bits, find_or_add(module, Op::OpConstant, word, {*value_.bits[c]})});
+      guard.condition = guard.condition == 0 ? same : emit(Op::OpLogicalAnd, {truth, guard.condition, same});
+    }
   }
 
  private:
   struct Row {
-    Id value, type;
-    Word bits;
-    bool is_truth;
+    Id value, type_id;
+    NumberType type;
+    Components bits;
+    bool operator==(const Row& other) const {
+      return value == other.value && bits == other.bits;
+    }
   };
+
+  void follow(const Derived& derived, const spirv::ControlFlow& flow, const GuardedRegion& region,
+              const spirv::ModuleIndex& index, const std::unordered_set<Id>& relaxed) {
+    known_.clear();
+    rows_.clear();
+    known_[value_.value] = value_.bits;
+    add_row(value_.value, index);
+    for (const Derived::Value& of : derived.values()) {
+      const Id result = of.instruction.result();
+      if (relaxed.contains(result)) {
+        continue;
+      }
+      if (const Id loaded = derived.loaded(of.instruction); loaded != 0) {
+        see_load(result, loaded, derived.component(of.instruction), index);
+      } else if (auto bits = computed(of.instruction, known_, index)) {
+        known_[result] = std::move(*bits);
+      }
+      const bool is_before =
+          flow.dominators.dominates(static_cast<spirv::Node>(of.block), static_cast<spirv::Node>(region.at));
+      if (is_before || region.defined.contains(result)) {
+        add_row(result, index);
+      }
+    }
+  }
+  void see_load(Id result, Id loaded, Id component, const spirv::ModuleIndex& index) {
+    const auto found = known_.find(loaded);
+    const auto at = component == 0 ? std::nullopt : index.constant(component);
+    if (found == known_.end() || (component != 0 && (!at || *at >= found->second.size() || !found->second[*at]))) {
+      return;
+    }
+    known_[result] = component == 0 ? found->second : Components{found->second[*at]};
+  }
+  /// Floats stay what they are: a compiler may compute with constants otherwise than the device.
+  void add_row(Id value, const spirv::ModuleIndex& index) {
+    const auto found = known_.find(value);
+    const Id type_id = index.type_of(value);
+    const auto type = number_type(index, type_id);
+    if (found != known_.end() && type && type->kind != NumberKind::Float && knows_all(found->second)) {
+      rows_.push_back({value, type_id, *type, found->second});
+    }
+  }
+
+  KnownValue value_;
+  NumberKind kind_ = NumberKind::Integer;
   Known known_;
   std::vector<Row> rows_;
 };
@@ -168,22 +263,28 @@ std::optional<Word> selector_by_counts(const Module& module, const Place& place,
   return std::nullopt;
 }
 
-bool follows(const Module& module, const Place& place, Id root) {
+std::unordered_set<Id> conditions_of(const Module& module, const Place& place) {
   const spirv::WideSelectors wide(module);
   std::string reason;
   const auto flow = spirv::control_flow(module.functions[place.function], wide, reason);
   const FunctionBlocks function = split(module.functions[place.function]);
   const std::size_t at = function.index_of(place.label);
   if (!flow || at == function.blocks.size()) {
-    return false;
+    return {};
   }
-  const auto defined = std::find_if(function.blocks.begin(), function.blocks.end(), [&](const auto& block) {
-    return std::any_of(block.begin(), block.end(), [&](const Instruction& i) { return i.result() == root; });
-  });
-  return defined != function.blocks.end() &&
-         flow->dominators.dominates(static_cast<spirv::Node>(defined - function.blocks.begin()),
-                                    static_cast<spirv::Node>(at)) &&
-         Derived(function, *flow, root).holds(function.blocks[at].back()[1]);
+  const auto sources = sources_of(function, function.blocks[at].back()[1]);
+  std::unordered_set<Id> before;
+  for (std::size_t b = 0; b < function.blocks.size(); ++b) {
+    if (!flow->dominators.dominates(static_cast<spirv::Node>(b), static_cast<spirv::Node>(at))) {
+      continue;
+    }
+    for (const Instruction& i : function.blocks[b]) {
+      if (sources.contains(i.result())) {
+        before.insert(i.result());
+      }
+    }
+  }
+  return before;
 }
 
 bool specialise(Module& module, const Place& place, const KnownValue& value, bool keep_switch, Counts& counts,
@@ -205,23 +306,21 @@ bool specialise(Module& module, const Place& place, const KnownValue& value, boo
   if (wide.literal_words(end[1]) != 1 || !constants.find(module, function, *flow, *region, {root, value.bits}, said)) {
     return false;
   }
-  const auto condition = constants.known().find(end[1]);
-  if (condition == constants.known().end()) {
+  const auto condition = constants.number(end[1]);
+  if (!condition) {
     said = "its branch does not follow from the value";
     return false;
   }
   Guard guard;
-  guard.text = "value " + std::to_string(value.bits);
+  guard.text = "value " + constants.text();
   guard.renamed = constants.add_to(module);
-  const Id truth = find_or_add(module, Op::OpTypeBool, 0, {});
-  guard.condition = module.bound++;
-  guard.code = {Instruction(Op::OpIEqual, {truth, guard.condition, root, guard.renamed.at(root)})};
-  const Id target = target_of(end, condition->second);
+  constants.add_test(module, root, guard);
+  const Id target = target_of(end, *condition);
   guard.held_end = keep_switch && end.is(Op::OpSwitch) ? Instruction(Op::OpSwitch, {guard.renamed.at(end[1]), target})
                                                        : Instruction(Op::OpBranch, {target});
   copy_behind(module, place, function, *region, guard, counts, limits);
-  said = std::string(end.is(Op::OpSwitch) ? "a switch" : "a branch") + " with code for the value " +
-         std::to_string(value.bits) + ", the only one seen";
+  said = std::string(end.is(Op::OpSwitch) ? "a switch" : "a branch") + " with code for the value " + constants.text() +
+         ", the only one seen";
   return true;
 }
 
@@ -248,8 +347,12 @@ bool specialise_loop(Module& module, const Place& place, const KnownValue& value
   if (!constants.find(module, function, *flow, *region, value, said)) {
     return false;
   }
+  if (!constants.has_rows()) {
+    said.clear();  // nothing in the loop follows from it
+    return false;
+  }
   Guard guard;
-  guard.text = "value " + std::to_string(value.bits) + " in a loop";
+  guard.text = "value " + constants.text() + " in a loop";
   guard.renamed = constants.add_to(module);
   std::unordered_map<Id, Id> again;
   for (Instruction& i : load) {
@@ -262,12 +365,9 @@ bool specialise_loop(Module& module, const Place& place, const KnownValue& value
     guard.code.push_back(i);
   }
   copy_decorations(module, again);
-  const Id truth = find_or_add(module, Op::OpTypeBool, 0, {});
-  guard.condition = module.bound++;
-  guard.code.emplace_back(Op::OpIEqual, std::initializer_list<Word>{truth, guard.condition, again.at(value.value),
-                                                                    guard.renamed.at(value.value)});
+  constants.add_test(module, again.at(value.value), guard);
   copy_behind(module, place, function, *region, guard, counts, limits);
-  said = "a loop with code for the value " + std::to_string(value.bits) + ", the only one seen";
+  said = "a loop with code for the value " + constants.text() + ", the only one seen";
   return true;
 }
 

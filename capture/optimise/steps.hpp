@@ -10,6 +10,7 @@
 #include <string>
 
 #include "capture/optimise/function_blocks.hpp"
+#include "capture/optimise/known_values.hpp"
 
 namespace rayreplay::optimise {
 
@@ -53,21 +54,23 @@ struct CopyLimits {
 [[nodiscard]] bool scalarise_load(Module& module, std::size_t function_at, Id load, Counts& counts, CopyLimits& limits,
                                   std::string& said);
 
-/// A value that was always the same; value 0: the selector of the switch.
+/// A value of which one component or more was always the same; value 0: the selector of the switch.
 struct KnownValue {
   Id value = 0;
-  Word bits = 0;
+  Components bits;
 };
 
 /// The value that the selector of a switch had in all executions, from the counts of its cases; none: these do not
 /// tell.
 [[nodiscard]] std::optional<Word> selector_by_counts(const Module& module, const Place& place, const Counts& counts);
 
-/// Whether the condition of the block's branch is computed from the value.
-[[nodiscard]] bool follows(const Module& module, const Place& place, Id root);
+/// The values from which the condition of the block's branch is computed, of those that always stand before it.
+[[nodiscard]] std::unordered_set<Id> conditions_of(const Module& module, const Place& place);
 
 /// A branch or switch that follows from a value which was always the same gets a copy for this value, and a guard that
-/// compares. Exact for all inputs. `keep_switch`: as for `prune`.
+/// compares its bits: those of the components from which something follows. In the copy integers and booleans that
+/// follow are constants. Floats stay as they were loaded, since a compiler may compute with a constant otherwise than
+/// the device. Exact for all inputs. `keep_switch`: as for `prune`.
 [[nodiscard]] bool specialise(Module& module, const Place& place, const KnownValue& value, bool keep_switch,
                               Counts& counts, CopyLimits& limits, std::string& said);
 

@@ -46,6 +46,59 @@ bool is_pure(const Instruction& i) {
   }
 }
 
+/// The same of floats and vectors.
+bool is_pure_with_numbers(const Instruction& i) {
+  switch (static_cast<Op>(i.op())) {
+    case Op::OpSNegate:
+    case Op::OpFNegate:
+    case Op::OpConvertFToS:
+    case Op::OpConvertFToU:
+    case Op::OpConvertSToF:
+    case Op::OpConvertUToF:
+    case Op::OpIsNan:
+    case Op::OpIsInf:
+    case Op::OpFOrdEqual:
+    case Op::OpFUnordEqual:
+    case Op::OpFOrdNotEqual:
+    case Op::OpFUnordNotEqual:
+    case Op::OpFOrdLessThan:
+    case Op::OpFUnordLessThan:
+    case Op::OpFOrdGreaterThan:
+    case Op::OpFUnordGreaterThan:
+    case Op::OpFOrdLessThanEqual:
+    case Op::OpFUnordLessThanEqual:
+    case Op::OpFOrdGreaterThanEqual:
+    case Op::OpFUnordGreaterThanEqual:
+    case Op::OpCompositeExtract:
+    case Op::OpCompositeConstruct:
+    case Op::OpVectorShuffle:
+    case Op::OpAny:
+    case Op::OpAll:
+      return true;
+    default:
+      return is_pure(i);
+  }
+}
+
+/// A pointer to a component of a variable, by an index.
+struct Part {
+  Id variable = 0, index = 0;
+};
+
+/// Access chains with one index, by result.
+std::unordered_map<Id, Part> parts_of(const FunctionBlocks& function) {
+  constexpr std::size_t kWithOneIndex = 5;
+  std::unordered_map<Id, Part> parts;
+  for (const auto& block : function.blocks) {
+    for (const Instruction& i : block) {
+      if ((i.is(Op::OpAccessChain) || i.is(Op::OpInBoundsAccessChain)) && i.size() == kWithOneIndex) {
+        parts[i[2]] = {i[3], i[4]};
+      }
+    }
+  }
+  return parts;
+}
+
 struct Stored {
   std::size_t block = 0, place = 0;
   Id value = 0;
@@ -53,8 +106,8 @@ struct Stored {
   bool is_seen_otherwise = false;  ///< by a call, an access chain, …
 };
 
-/// Local variables that hold one value: those with a single store, and loads besides.
-std::unordered_map<Id, Stored> stores_of(const FunctionBlocks& function) {
+/// Local variables that hold one value: those with a single store, and loads besides, of the whole or through `parts`.
+std::unordered_map<Id, Stored> stores_of(const FunctionBlocks& function, const std::unordered_map<Id, Part>& parts) {
   std::unordered_map<Id, Stored> stores;
   for (const auto& i : function.blocks.front()) {
     // With a value of its own it has two.
@@ -74,8 +127,11 @@ std::unordered_map<Id, Stored> stores_of(const FunctionBlocks& function) {
         ++store->second.stores;
       }
       for (const std::size_t word : spirv::id_words(i)) {
-        const auto used = stores.find(i[word]);
-        const bool is_plain = (i.is(Op::OpLoad) && word == 3) || (i.is(Op::OpStore) && word == 1);
+        const auto part = parts.find(i[word]);
+        const auto used = stores.find(part == parts.end() ? i[word] : part->second.variable);
+        const bool is_plain =
+            (i.is(Op::OpLoad) && word == 3) ||
+            (part == parts.end() && ((i.is(Op::OpStore) && word == 1) || (word == 3 && parts.contains(i.result()))));
         if (used != stores.end() && !is_plain) {
           used->second.is_seen_otherwise = true;
         }
@@ -86,25 +142,34 @@ std::unordered_map<Id, Stored> stores_of(const FunctionBlocks& function) {
   return stores;
 }
 
+/// The variable that a load reads, and the index of the component.
+Part source_of(const Instruction& load, const std::unordered_map<Id, Part>& parts) {
+  const auto part = parts.find(load[3]);
+  return part == parts.end() ? Part{load[3], 0} : part->second;
+}
+
 }  // namespace
 
-Derived::Derived(const FunctionBlocks& function, const spirv::ControlFlow& flow, Id root) : root_(root) {
-  const auto stores = stores_of(function);
+Derived::Derived(const FunctionBlocks& function, const spirv::ControlFlow& flow, Id root, Follow follow) : root_(root) {
+  const bool numbers = follow == Follow::Numbers;
+  const auto parts = numbers ? parts_of(function) : std::unordered_map<Id, Part>();
+  const auto stores = stores_of(function, parts);
   for (const spirv::Node node : flow.order) {
     const auto& code = function.blocks[node];
     for (std::size_t at = 0; at < code.size(); ++at) {
       const Instruction& i = code[at];
       bool is_derived = false;
       if (i.is(Op::OpLoad)) {
-        const auto store = stores.find(i[3]);
+        const Part source = source_of(i, parts);
+        const auto store = stores.find(source.variable);
         if (store != stores.end() && holds(store->second.value)) {
           const auto from = static_cast<spirv::Node>(store->second.block);
           is_derived = from == node ? store->second.place < at : flow.dominators.dominates(from, node);
           if (is_derived) {
-            stored_[i[2]] = store->second.value;
+            stored_[i[2]] = {store->second.value, source.index};
           }
         }
-      } else if (is_pure(i)) {
+      } else if (numbers ? is_pure_with_numbers(i) : is_pure(i)) {
         const auto words = spirv::id_words(i);
         is_derived = std::any_of(words.begin(), words.end(), [&](std::size_t word) { return holds(i[word]); });
       }
@@ -118,100 +183,50 @@ Derived::Derived(const FunctionBlocks& function, const spirv::ControlFlow& flow,
 
 Id Derived::loaded(const Instruction& load) const {
   const auto found = load.is(Op::OpLoad) ? stored_.find(load[2]) : stored_.end();
-  return found == stored_.end() ? 0 : found->second;
+  return found == stored_.end() ? 0 : found->second.value;
 }
 
-std::optional<Word> computed(const Instruction& i, const Known& known, const spirv::ModuleIndex& index) {
-  const auto value = [&](std::size_t word) -> std::optional<Word> {
-    const auto found = known.find(i[word]);
-    if (found != known.end()) {
-      return found->second;
+Id Derived::component(const Instruction& load) const {
+  const auto found = load.is(Op::OpLoad) ? stored_.find(load[2]) : stored_.end();
+  return found == stored_.end() ? 0 : found->second.component;
+}
+
+std::unordered_set<Id> sources_of(const FunctionBlocks& function, Id value) {
+  std::unordered_map<Id, const Instruction*> definitions;
+  for (const auto& block : function.blocks) {
+    for (const Instruction& i : block) {
+      if (i.result() != 0) {
+        definitions[i.result()] = &i;
+      }
     }
-    if (const Instruction* definition = index.definition(i[word]);
-        definition != nullptr && (definition->is(Op::OpConstantTrue) || definition->is(Op::OpConstantFalse))) {
-      return definition->is(Op::OpConstantTrue) ? 1U : 0U;
+  }
+  const auto parts = parts_of(function);
+  const auto stores = stores_of(function, parts);
+  std::unordered_set<Id> sources = {value};
+  std::vector<Id> open = {value};
+  while (!open.empty()) {
+    const auto found = definitions.find(open.back());
+    open.pop_back();
+    if (found == definitions.end()) {
+      continue;
     }
-    const Instruction* type = index.type(index.type_of(i[word]), Op::OpTypeInt);
-    return type != nullptr && (*type)[2] == kWordBits ? index.constant(i[word]) : std::nullopt;
-  };
-  const Instruction* type = index.definition(i.result_type());
-  const bool fits =
-      type != nullptr && (type->is(Op::OpTypeBool) || (type->is(Op::OpTypeInt) && (*type)[2] == kWordBits));
-  const auto a = value(3);
-  if (!fits) {
-    return std::nullopt;
+    const Instruction& i = *found->second;
+    std::vector<Id> from;
+    if (i.is(Op::OpLoad)) {
+      const auto store = stores.find(source_of(i, parts).variable);
+      if (store != stores.end()) {
+        from.push_back(store->second.value);
+      }
+    } else if (is_pure_with_numbers(i)) {
+      from = spirv::used_ids(i);
+    }
+    for (const Id id : from) {
+      if (sources.insert(id).second) {
+        open.push_back(id);
+      }
+    }
   }
-  if (i.is(Op::OpSelect)) {
-    return a ? value(*a != 0 ? 4 : 5) : std::nullopt;
-  }
-  if (!a) {
-    return std::nullopt;
-  }
-  const Word x = *a;
-  switch (static_cast<Op>(i.op())) {
-    case Op::OpCopyObject:
-    case Op::OpBitcast:
-      return x;
-    case Op::OpNot:
-      return ~x;
-    case Op::OpLogicalNot:
-      return x == 0 ? 1U : 0U;
-    default:
-      break;
-  }
-  const auto b = value(4);
-  if (!b) {
-    return std::nullopt;
-  }
-  const Word y = *b;
-  const auto sx = static_cast<std::int32_t>(x), sy = static_cast<std::int32_t>(y);
-  const auto truth = [](bool is) { return std::optional<Word>(is ? 1U : 0U); };
-  switch (static_cast<Op>(i.op())) {
-    case Op::OpIAdd:
-      return x + y;
-    case Op::OpISub:
-      return x - y;
-    case Op::OpIMul:
-      return x * y;
-    case Op::OpBitwiseAnd:
-    case Op::OpLogicalAnd:
-      return x & y;
-    case Op::OpBitwiseOr:
-    case Op::OpLogicalOr:
-      return x | y;
-    case Op::OpBitwiseXor:
-      return x ^ y;
-    case Op::OpShiftLeftLogical:
-      return y < kWordBits ? std::optional<Word>(x << y) : std::nullopt;
-    case Op::OpShiftRightLogical:
-      return y < kWordBits ? std::optional<Word>(x >> y) : std::nullopt;
-    case Op::OpShiftRightArithmetic:
-      return y < kWordBits ? std::optional<Word>(static_cast<Word>(sx >> y)) : std::nullopt;
-    case Op::OpIEqual:
-    case Op::OpLogicalEqual:
-      return truth(x == y);
-    case Op::OpINotEqual:
-    case Op::OpLogicalNotEqual:
-      return truth(x != y);
-    case Op::OpUGreaterThan:
-      return truth(x > y);
-    case Op::OpSGreaterThan:
-      return truth(sx > sy);
-    case Op::OpUGreaterThanEqual:
-      return truth(x >= y);
-    case Op::OpSGreaterThanEqual:
-      return truth(sx >= sy);
-    case Op::OpULessThan:
-      return truth(x < y);
-    case Op::OpSLessThan:
-      return truth(sx < sy);
-    case Op::OpULessThanEqual:
-      return truth(x <= y);
-    case Op::OpSLessThanEqual:
-      return truth(sx <= sy);
-    default:
-      return std::nullopt;
-  }
+  return sources;
 }
 
 }  // namespace rayreplay::optimise

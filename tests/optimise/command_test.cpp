@@ -15,6 +15,7 @@
 #include "capture/optimise/optimise.hpp"
 #include "capture/spirv/module.hpp"
 #include "capture/trace/reader.hpp"
+#include "capture/trace/writer.hpp"
 #include "tests/app/run_command.hpp"
 
 namespace rayreplay {
@@ -305,7 +306,31 @@ TEST_F(Optimise, StepsAreATableOfTheirOwn) {
 TEST_F(Optimise, ScalarNeedsCountsOfBranches) {
   const Outcome outcome = run_command({"optimise", shared("switch.rrt"), "-o", scratch_ / "modules", "--scalar"});
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.errors, HasSubstr("--profile blocks,branches,loads"));
+  EXPECT_THAT(outcome.errors, HasSubstr("the trace has no counts of branches"));
+  EXPECT_THAT(outcome.errors, HasSubstr("--profile blocks,branches"));
+  EXPECT_FALSE(fs::exists(scratch_ / "modules"));
+}
+
+TEST_F(Optimise, ScalarWithoutCountsOfLoadsTakesBranchesAlone) {
+  trace::Trace trace = trace::load(shared("cornell.rrt"));
+  trace.load_counts = {};
+  trace::write(trace, scratch_ / "branches.rrt");
+  const auto steps_of = [&](const std::string& path, bool notes) {
+    const Outcome outcome = run_command(
+        {"optimise", path, "-o", scratch_ / "steps", "--force", "--scalar", "--rows", "steps", "--format", "json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    EXPECT_EQ(outcome.errors.find("the trace has no counts of loads") != std::string::npos, notes) << outcome.errors;
+    std::size_t loads = 0;
+    const json document = json::parse(outcome.output);
+    for (const json& module : document["modules"]) {
+      for (const json& step : module["steps"]) {
+        loads += step["kind"] == "scalar load" ? 1U : 0U;
+      }
+    }
+    return loads;
+  };
+  EXPECT_GT(steps_of(shared("cornell.rrt"), false), 0U);
+  EXPECT_EQ(steps_of(scratch_ / "branches.rrt", true), 0U);
 }
 
 TEST_F(Optimise, IsDeterministic) {

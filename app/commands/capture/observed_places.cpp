@@ -48,14 +48,13 @@ class Places {
   }
 
   void add_constants() {
-    using Load = std::pair<std::uint32_t, std::uint32_t>;  // function, instruction
+    using Load = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // function, instruction, component
     std::map<std::string, std::map<Load, std::set<std::uint32_t>>> seen;
-    std::map<std::string, std::set<Load>> others;  // vectors, fractions, loads with values that are not known
+    std::map<std::string, std::set<Load>> others;  // with values that are not known, and what is no load
     for (const profile::ValuePlace& place : profile::value_profile(trace_, path_)) {
       const std::string& module = hash_of(place.shader);
-      const Load load{place.function, place.instruction};
-      if (place.kind != "load" || place.component > 0 || place.number == profile::NumberKind::Float ||
-          place.untabled > 0) {
+      const Load load{place.function, place.instruction, place.component};
+      if (place.kind != "load" || place.untabled > 0) {
         others[module].insert(load);
       }
       for (const profile::LoadedValue& value : place.values) {
@@ -67,7 +66,8 @@ class Places {
     for (const auto& [module, loads] : seen) {
       for (const auto& [load, values] : loads) {
         if (values.size() == 1 && !others[module].contains(load)) {
-          result_[module].constants.push_back({load.first, load.second, *values.begin()});
+          const auto& [function, instruction, component] = load;
+          result_[module].constants.push_back({function, instruction, *values.begin(), component});
         }
       }
     }

@@ -2,9 +2,10 @@
 //
 // Contract: by hash of the module (layer::module_hash), because several shaders of several pipelines may be one module.
 // Uniform: places that all lanes agreed on in every execution, and that are not proven to be so; only if `agreement` is
-// wanted, which the trace must then have. Constants: loads of one whole number of 32 bits that gave one value in every
-// execution; empty without values in the trace. A place counts as seen where any shader executed it, and is left out
-// if any shader saw something else. Errors: those of agreement_profile and value_profile. O(rows log rows).
+// wanted, which the trace must then have. Constants: loads of a number of 32 bits, or components of a vector of them,
+// that gave one value in every execution; empty without values in the trace. A place counts as seen where any shader
+// executed it, and is left out if any shader saw something else. Errors: those of agreement_profile and value_profile.
+// O(rows log rows).
 #pragma once
 
 #include <map>

@@ -159,7 +159,12 @@ int act(const OptimiseArguments& options) {
   if (options.scalar && trace.branch_counts.size() == 0) {
     throw Error(ErrorKind::Input,
                 {"the trace has no counts of branches, which --scalar needs", options.path, "", "/profile/branches",
-                 "capture the application with --profile blocks,branches,loads"});
+                 "capture the application with --profile blocks,branches, or blocks,branches,loads for loads, too"});
+  }
+  if (options.scalar && trace.load_counts.size() == 0) {
+    console::note(
+        "the trace has no counts of loads: --scalar makes branches scalar alone (capture with --profile "
+        "blocks,branches,loads for loads, too)");
   }
   const std::uint64_t launches = std::max<std::uint64_t>(trace::read_info(options.path).launches.size(), 1);
   const auto modules = modules_of(trace, options.path);
@@ -242,7 +247,7 @@ void declare(CLI::App& command, OptimiseArguments& options) {
   command
       .add_flag("--scalar", options.scalar,
                 "Also make branches and loads scalar, behind a guard, if all lanes of a group agreed on them: for "
-                "processors with scalar instructions (needs capture --profile blocks,branches,loads)")
+                "processors with scalar instructions (needs capture --profile blocks,branches; for loads also loads)")
       ->group("Changes");
   add_value(command, "--rows", options.rows, "NAME",
             "Rows of the table: modules, or steps with what each is expected to gain", "Output")

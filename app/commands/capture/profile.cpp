@@ -95,7 +95,7 @@ int show(const ProfileArguments& options) {
   require_counts(trace.access_sites.size(), options.rows == "memory", "accesses to memory", "memory", options.path);
   // Values alone, or asked for.
   const bool shows_values = asks_values || (trace.block_counts.size() + agreement_rows == 0 && !has_paths &&
-                                            !shows_memory && options.report.empty() && options.rows.empty());
+                                            !shows_memory && options.rows.empty());
   require_counts(trace.value_counts.size(), asks_values || options.top.has_value(), "values of loads", "values",
                  options.path);
   require_counts(trace.block_counts.size() + agreement_rows + (shows_values ? trace.value_counts.size() : 0),
@@ -111,6 +111,11 @@ int show(const ProfileArguments& options) {
   const auto agreement = profile::agreement_profile(trace, options.path);
   const auto paths = profile::path_profile(trace.shaders, trace.paths, options.path);
   report::ProfileContext context{options.path, trace, shaders, agreement, paths};
+  context.top_values = options.top.value_or(kTop);
+  if (trace.value_counts.size() != 0) {
+    context.values = profile::value_profile(trace, options.path);
+  }
+  const std::vector<profile::ValuePlace>& values = context.values;
   if (!options.report.empty()) {
     add_maps(context, options);
     report::write_profile_report(options.report, options.force, context);
@@ -120,12 +125,8 @@ int show(const ProfileArguments& options) {
     const trace::Trace whole = trace::load(options.path);
     memory = report::access_table(whole, profile::access_profile(whole));
   }
-  std::vector<profile::ValuePlace> values;
-  if (trace.value_counts.size() != 0) {
-    values = profile::value_profile(trace, options.path);
-  }
   const auto value_table = [&] {
-    return report::value_table(trace, values, options.top.value_or(kTop), options.rows == "uniform-values");
+    return report::value_table(trace, values, context.top_values, options.rows == "uniform-values");
   };
   const auto uniformity = [&] { return report::agreement_table(trace, agreement); };
   const auto table = [&] {

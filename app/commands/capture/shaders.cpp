@@ -20,6 +20,7 @@
 #include "base/parameters.hpp"
 #include "capture/profile/agreement_profile.hpp"
 #include "capture/trace/reader.hpp"
+#include "scheduler-models/warp_assignment.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/settings/machine_settings.hpp"
 
@@ -36,6 +37,7 @@ struct ShadersArguments {
   std::optional<std::uint32_t> pipeline;
   std::string machine =
       std::get<std::string>(experiment::find_parameter(experiment::kMachineName)->declared.default_value);
+  std::uint32_t warp_size = 0;
   ResultOption result;
 };
 
@@ -68,7 +70,7 @@ report::ShaderReport report_of_module(const ShadersArguments& options) {
 
 report::ShaderReport report_of_trace(const ShadersArguments& options, const std::vector<trace::Shader>& shaders,
                                      const std::vector<trace::PipelineFacts>& pipelines,
-                                     const std::vector<trace::LaunchInfo>& launches) {
+                                     const std::vector<trace::LaunchInfo>& launches, std::uint32_t warp_size) {
   if (std::ranges::all_of(shaders, [](const trace::Shader& shader) { return shader.spirv.empty(); })) {
     throw Error(ErrorKind::Input,
                 {"the trace holds no SPIR-V modules", options.path, counted(shaders.size(), "shader") + " without one",
@@ -87,7 +89,8 @@ report::ShaderReport report_of_trace(const ShadersArguments& options, const std:
       used.push_back(launch.pipeline);
     }
     report.machine = machine::load_machine(options.machine);
-    report.occupancies = report::occupancies(pipelines, used, report.machine);
+    report.warps = report::occupancy_warps(options.warp_size, warp_size, report.machine);
+    report.occupancies = report::occupancies(pipelines, used, report.machine, report.warps.lanes);
   }
   return report;
 }
@@ -169,7 +172,8 @@ ChosenCounts counts_of(const ShadersArguments& options, const trace::Profile& pr
 int disassemble(const ShadersArguments& options, bool is_module) {
   const trace::Profile profile = is_module ? trace::Profile{} : trace::load_profile(options.path);
   const report::ShaderReport report =
-      is_module ? report_of_module(options) : report_of_trace(options, profile.shaders, profile.pipeline_facts, {});
+      is_module ? report_of_module(options)
+                : report_of_trace(options, profile.shaders, profile.pipeline_facts, {}, profile.header.warp_size);
   const std::size_t shader = find_shader(report, options.shader);
   const ChosenCounts counts = counts_of(options, profile, static_cast<std::uint16_t>(shader));
   options.result.write(report::disassembly(report.shaders[shader], counts.view()));
@@ -196,9 +200,15 @@ int act(const ShadersArguments& options) {
     return disassemble(options, is_module);
   }
   const trace::FileInfo info = is_module ? trace::FileInfo{} : trace::read_info(options.path);
-  const report::ShaderReport report = is_module
-                                          ? report_of_module(options)
-                                          : report_of_trace(options, info.shaders, info.pipeline_facts, info.launches);
+  if (info.header.warp_size > scheduler::kMaxWarpSize) {
+    // read_info does not hold the header against the rules of traces.
+    throw Error(ErrorKind::Input,
+                {"the warp size is out of range", options.path + ":/warp_size", std::to_string(info.header.warp_size),
+                 fmt::format("at most {}", scheduler::kMaxWarpSize), "capture the trace again"});
+  }
+  const report::ShaderReport report =
+      is_module ? report_of_module(options)
+                : report_of_trace(options, info.shaders, info.pipeline_facts, info.launches, info.header.warp_size);
   options.result.write_result({[&] { return report::shader_text(report); },
                                [&] { return report::shader_rows(report, rows_of(options.rows)); },
                                [&] { return report::shader_json(report); }});
@@ -214,6 +224,9 @@ void declare(CLI::App& command, ShadersArguments& options) {
       ->check(CLI::Range(0U, kMostRecompute));
   add_value(command, "--machine", options.machine, "NAME|FILE",
             "Machine for the resident warps of each pipeline, where the driver names its registers", kAnalysis);
+  add_value(command, "--warp-size", options.warp_size, "N",
+            "Threads of a warp for these resident warps; 0: the trace's; where it has none, the machine's", kAnalysis)
+      ->check(CLI::Range(0U, scheduler::kMaxWarpSize));
   CLI::Option* rows = add_value(command, "--rows", options.rows, "NAME",
                                 "Rows of the CSV: shaders, calls, branches, loads or pipelines", "Output")
                           ->check(CLI::IsMember({"shaders", "calls", "branches", "loads", "pipelines"}));

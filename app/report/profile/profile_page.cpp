@@ -14,6 +14,8 @@
 #include "app/report/profile/block_histogram.hpp"
 #include "app/report/profile/path_table.hpp"
 #include "app/report/profile/profile_table.hpp"
+#include "app/report/profile/value_charts.hpp"
+#include "app/report/profile/value_table.hpp"
 #include "app/report/shaders/disassembly.hpp"
 #include "base/count_text.hpp"
 #include "base/shortened.hpp"
@@ -121,6 +123,9 @@ std::string counts_text(const ProfileContext& context, const ProfileDetails& det
   if (context.has_paths()) {
     parts.push_back(counted(context.trace.paths.size(), "path") + " of calls");
   }
+  if (!context.values.empty()) {
+    parts.push_back("values of " + counted(context.values.size(), "loaded number"));
+  }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -129,7 +134,8 @@ std::string missing_counts(const ProfileContext& context) {
   std::vector<std::string> missing;
   for (const auto& [there, name] :
        {std::pair{context.has_blocks(), "blocks"}, std::pair{!context.agreement.branches.empty(), "branches"},
-        std::pair{!context.agreement.loads.empty(), "loads"}, std::pair{context.has_paths(), "paths"}}) {
+        std::pair{!context.agreement.loads.empty(), "loads"}, std::pair{context.has_paths(), "paths"},
+        std::pair{!context.values.empty(), "values"}}) {
     if (!there) {
       missing.emplace_back(name);
     }
@@ -172,7 +178,8 @@ std::string files_text(const ProfileContext& context, bool has_histogram) {
         std::pair{has_histogram, ", histogram.csv"}, std::pair{context.has_paths(), ", paths.csv"},
         std::pair{context.has_agreement(), ", uniformity.csv"},
         std::pair{!context.agreement.branches.empty(), ", branches.csv"},
-        std::pair{!context.agreement.loads.empty(), ", loads.csv"}}) {
+        std::pair{!context.agreement.loads.empty(), ", loads.csv"},
+        std::pair{!context.values.empty(), ", values.csv, uniform-values.csv"}}) {
     files += there ? names : "";
   }
   return files;
@@ -368,6 +375,16 @@ std::string profile_page(const ProfileContext& context, const ProfileDetails& de
     data["path_rows"] = bounded_table(path_table(context.trace, context.paths), "paths.csv", "instructions_share");
     data["maps"] = page_figures(context.maps);
     data["maps_launch"] = std::to_string(context.maps_launch);
+  }
+  data["has_values"] = !context.values.empty();
+  if (!context.values.empty()) {
+    const std::vector<profile::ValuePlace> values = by_lanes(context.values);
+    data["values"] = PageData{{"charts", page_charts(value_charts(values, context.top_values))}};
+    data["value_rows"] =
+        bounded_table(value_table(context.trace, values, context.top_values, false), "values.csv", "lanes_share");
+    data["uniform_value_rows"] = bounded_table(value_table(context.trace, values, context.top_values, true),
+                                               "uniform-values.csv", "uniform_groups_share");
+    data["top_values"] = std::to_string(context.top_values);
   }
   data["files"] = files_text(context, has_histogram);
   add_instructions(data, context, details);

@@ -14,6 +14,7 @@
 #include "app/report/profile/pixel_instructions.hpp"
 #include "app/report/profile/profile_page.hpp"
 #include "app/report/profile/profile_table.hpp"
+#include "app/report/profile/value_table.hpp"
 #include "app/report/shaders/trace_rows.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
@@ -21,9 +22,9 @@
 namespace rayreplay::report {
 namespace {
 
-constexpr std::array<std::string_view, 11> kProfileFiles = {
-    "index.html", "profile.json",  "shaders.csv",    "blocks.csv",   "classes.csv", "levels.csv",
-    "paths.csv",  "histogram.csv", "uniformity.csv", "branches.csv", "loads.csv"};
+constexpr std::array<std::string_view, 13> kProfileFiles = {
+    "index.html",    "profile.json",   "shaders.csv",  "blocks.csv", "classes.csv", "levels.csv",        "paths.csv",
+    "histogram.csv", "uniformity.csv", "branches.csv", "loads.csv",  "values.csv",  "uniform-values.csv"};
 
 bool is_profile_file(std::string_view name) {
   return std::ranges::find(kProfileFiles, name) != kProfileFiles.end() || is_instruction_map(name);
@@ -45,6 +46,12 @@ nlohmann::ordered_json report_json(const ProfileContext& context, const ProfileD
     const auto& rows = branches ? context.agreement.branches : context.agreement.loads;
     if (!rows.empty()) {
       document[branches ? "branches" : "loads"] = to_json(instruction_table(context.trace, rows, branches));
+    }
+  }
+  if (!context.values.empty()) {
+    for (const bool uniform : {false, true}) {
+      document[uniform ? "uniform_values" : "values"] =
+          to_json(value_table(context.trace, context.values, context.top_values, uniform));
     }
   }
   return document;
@@ -110,6 +117,10 @@ void write_profile_report(const std::filesystem::path& path, bool force, const P
   }
   if (context.has_paths()) {
     write_csv("paths.csv", path_table(context.trace, context.paths));
+  }
+  if (!context.values.empty()) {
+    write_csv("values.csv", value_table(context.trace, context.values, context.top_values, false));
+    write_csv("uniform-values.csv", value_table(context.trace, context.values, context.top_values, true));
   }
   for (const Picture& map : context.maps) {
     write(map.file, map.png);

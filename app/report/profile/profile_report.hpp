@@ -2,8 +2,8 @@
 //
 // Contract: JSON has the schema rayreplay.profile/1 (docs/surfaces.md). The folder has index.html (no scripts, nothing
 // external), profile.json, and a CSV for each of its lists that the trace has counts for: shaders, blocks, classes and
-// levels, histogram; uniformity, branches and loads; paths. With paths it has maps of a launch's executed instructions
-// (pixel_instructions.hpp). The same trace gives the same bytes.
+// levels, histogram; uniformity, branches and loads; paths; values, uniform-values. With paths it has maps of a
+// launch's executed instructions (pixel_instructions.hpp). The same trace gives the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -20,6 +20,7 @@
 #include "app/report/shaders/shader_report.hpp"
 #include "capture/profile/path_profile.hpp"
 #include "capture/profile/shader_profile.hpp"
+#include "capture/profile/value_profile.hpp"
 #include "capture/trace/reader.hpp"
 
 namespace rayreplay::report {
@@ -32,6 +33,8 @@ struct ProfileContext {
   const profile::PathProfile& paths;                   ///< of path_profile(trace)
   std::vector<Picture> maps{};                         ///< of executed instructions
   std::uint32_t maps_launch = 0;                       ///< the launch that they are of
+  std::vector<profile::ValuePlace> values{};           ///< of value_profile(trace)
+  std::uint32_t top_values = 0;                        ///< shown values of a place
 
   [[nodiscard]] bool has_blocks() const {
     return trace.block_counts.size() != 0;

@@ -177,8 +177,15 @@ std::optional<double> rank_correlation(std::span<const double> a, std::span<cons
   return xy / std::sqrt(xx * yy);
 }
 
+OccupancyWarps occupancy_warps(std::uint32_t given, std::uint32_t captured, const machine::Machine& machine) {
+  return given != 0      ? OccupancyWarps{given, WarpSizeOrigin::Given}
+         : captured != 0 ? OccupancyWarps{captured, WarpSizeOrigin::Captured}
+                         : OccupancyWarps{machine.warp_size, WarpSizeOrigin::Machine};
+}
+
 std::vector<PipelineOccupancy> occupancies(const std::vector<trace::PipelineFacts>& pipelines,
-                                           std::span<const std::uint32_t> launches, const machine::Machine& machine) {
+                                           std::span<const std::uint32_t> launches, const machine::Machine& machine,
+                                           std::uint32_t lanes) {
   std::vector<PipelineOccupancy> result;
   for (const trace::PipelineFacts& pipeline : pipelines) {
     PipelineOccupancy& one = result.emplace_back();
@@ -191,7 +198,7 @@ std::vector<PipelineOccupancy> occupancies(const std::vector<trace::PipelineFact
     one.executables = pipeline.executables.size();
     one.registers = trace::registers_of(pipeline);
     if (one.registers) {
-      one.resident_warps = machine::resident_warps(machine, machine.warp_size, one.registers->registers);
+      one.resident_warps = machine::resident_warps(machine, lanes, one.registers->registers);
     }
   }
   return result;
@@ -212,11 +219,14 @@ output::Table occupancy_table(std::span<const PipelineOccupancy> occupancies) {
   return table;
 }
 
-std::string occupancy_text(std::span<const PipelineOccupancy> occupancies, const machine::Machine& machine) {
+std::string occupancy_text(std::span<const PipelineOccupancy> occupancies, const machine::Machine& machine,
+                           const OccupancyWarps& warps) {
+  constexpr std::array kOrigins = {"given", "the trace's", "the machine's"};
   std::string text = output::to_text(occupancy_table(occupancies));
-  text += fmt::format("\noccupancy    on {}: an SM has {} and holds {} of {}\n", text::printable(machine.name),
-                      counted(machine.registers, "register"), counted(machine.resident_warps, "warp"),
-                      counted(machine.warp_size, "thread"));
+  text += fmt::format("\noccupancy    on {}: an SM has {} and holds {}\n", text::printable(machine.name),
+                      counted(machine.registers, "register"), counted(machine.resident_warps, "warp"));
+  text += fmt::format("warp size    {} ({})\n", counted(warps.lanes, "thread"),
+                      kOrigins.at(static_cast<std::size_t>(warps.origin)));
   const auto has_none = [](const PipelineOccupancy& one) { return one.executables == 0; };
   if (std::ranges::any_of(occupancies, has_none)) {
     text += "the driver names no executables of some pipelines: their registers are not known\n";
@@ -227,7 +237,9 @@ std::string occupancy_text(std::span<const PipelineOccupancy> occupancies, const
   return text;
 }
 
-ordered_json occupancy_json(std::span<const PipelineOccupancy> occupancies, const machine::Machine& machine) {
+ordered_json occupancy_json(std::span<const PipelineOccupancy> occupancies, const machine::Machine& machine,
+                            const OccupancyWarps& warps) {
+  constexpr std::array kOrigins = {"given", "captured", "machine"};
   ordered_json rows = ordered_json::array();
   for (const PipelineOccupancy& one : occupancies) {
     const auto known = [&](const auto& value) { return one.registers ? ordered_json(value()) : ordered_json(); };
@@ -241,7 +253,8 @@ ordered_json occupancy_json(std::span<const PipelineOccupancy> occupancies, cons
   return {{"machine", machine.name},
           {"sm_registers", machine.registers},
           {"sm_warps", machine.resident_warps},
-          {"warp_size", machine.warp_size},
+          {"warp_size", warps.lanes},
+          {"warp_size_origin", kOrigins.at(static_cast<std::size_t>(warps.origin))},
           {"pipelines", std::move(rows)}};
 }
 

@@ -4,7 +4,8 @@
 // registers are those of executables with its stage in the pipelines with such a group, because an executable names
 // stages, not shaders (capture/trace/pipeline_registers.hpp). All other statistics are given as the driver gives them.
 // A pipeline's occupancy on a machine is the number of warps for which an SM has registers, at most `resident_warps`. A
-// thread has the registers of the executable with the most.
+// thread has the registers of the executable with the most. Warps have the size that the time models give them: the
+// user's, else the trace's, else the machine's.
 #pragma once
 
 #include <cstdint>
@@ -48,18 +49,30 @@ struct PipelineOccupancy {
   std::uint32_t resident_warps = 0;  ///< of an SM; 0: the registers are not known
 };
 
-/// `launches`: the pipeline of each launch of the trace. O(statistics + launches · pipelines).
+enum class WarpSizeOrigin : std::uint8_t { Given, Captured, Machine };
+
+struct OccupancyWarps {
+  std::uint32_t lanes = 0;  ///< of a warp
+  WarpSizeOrigin origin = WarpSizeOrigin::Machine;
+};
+
+/// `given`: by the user, 0: by nobody. `captured`: the trace's, 0: not known.
+[[nodiscard]] OccupancyWarps occupancy_warps(std::uint32_t given, std::uint32_t captured,
+                                             const machine::Machine& machine);
+
+/// `launches`: the pipeline of each launch of the trace. `lanes`: of a warp, at least 1. O(statistics + launches ·
+/// pipelines).
 [[nodiscard]] std::vector<PipelineOccupancy> occupancies(const std::vector<trace::PipelineFacts>& pipelines,
                                                          std::span<const std::uint32_t> launches,
-                                                         const machine::Machine& machine);
+                                                         const machine::Machine& machine, std::uint32_t lanes);
 
 /// A row for each pipeline; cells of what is not known are empty.
 [[nodiscard]] output::Table occupancy_table(std::span<const PipelineOccupancy> occupancies);
-/// The table, with the machine's limits, and why numbers are missing.
+/// The table, with the machine's limits, the warp size and its origin, and why numbers are missing.
 [[nodiscard]] std::string occupancy_text(std::span<const PipelineOccupancy> occupancies,
-                                         const machine::Machine& machine);
+                                         const machine::Machine& machine, const OccupancyWarps& warps);
 [[nodiscard]] nlohmann::ordered_json occupancy_json(std::span<const PipelineOccupancy> occupancies,
-                                                    const machine::Machine& machine);
+                                                    const machine::Machine& machine, const OccupancyWarps& warps);
 
 [[nodiscard]] nlohmann::ordered_json pipelines_json(const std::vector<trace::PipelineFacts>& pipelines);
 

@@ -309,7 +309,7 @@ std::string shader_text(const ShaderReport& report) {
     text += "\n" + output::to_text(table);
   }
   if (!report.occupancies.empty()) {
-    text += "\n" + occupancy_text(report.occupancies, report.machine);
+    text += "\n" + occupancy_text(report.occupancies, report.machine, report.warps);
   }
   std::string notes;
   for (std::size_t s = 0; s < report.shaders.size(); ++s) {
@@ -343,7 +343,7 @@ nlohmann::ordered_json shader_json(const ShaderReport& report) {
       correlation = *agreement.rank_correlation;
     }
     result["pipelines"] = pipelines_json(report.pipelines);
-    result["occupancy"] = occupancy_json(report.occupancies, report.machine);
+    result["occupancy"] = occupancy_json(report.occupancies, report.machine, report.warps);
     result["stack_agreement"] = {{"shaders", agreement.shaders}, {"rank_correlation", std::move(correlation)}};
   }
   return result;

@@ -48,6 +48,7 @@ struct ShaderReport {
   std::vector<ShaderDriverFacts> driver{};        ///< with `pipelines`: by shader
   std::vector<PipelineOccupancy> occupancies{};   ///< with `pipelines`: on `machine`
   machine::Machine machine{};
+  OccupancyWarps warps{};
 };
 
 /// Subjects of a CSV's rows.

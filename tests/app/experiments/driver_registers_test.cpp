@@ -144,12 +144,54 @@ TEST_F(DriverRegisters, StandWithTheirOccupancyInShaders) {
   EXPECT_TRUE(unknown["registers"].is_null());
   EXPECT_TRUE(unknown["resident_warps"].is_null());
   const std::string text = run({"shaders", path_}).output;
-  EXPECT_THAT(text, HasSubstr("on rtx4090: an SM has 65,536 registers and holds 48 warps of 32 threads"));
+  EXPECT_THAT(text, HasSubstr("on rtx4090: an SM has 65,536 registers and holds 48 warps\n"));
+  EXPECT_THAT(text, HasSubstr("warp size    32 threads (the trace's)\n"));
   EXPECT_THAT(text, HasSubstr("no executable of some pipelines has a statistic that is known to be the registers"));
   const std::string rows = run({"shaders", path_, "--rows", "pipelines", "--format", "csv"}).output;
   EXPECT_THAT(rows, HasSubstr("pipeline,launches,executables,registers,statistic,resident_warps"));
   EXPECT_THAT(rows, HasSubstr("3,0,1,128,Register Count,16"));
   EXPECT_NE(run_command({"shaders", path_, "--machine", "rtx409"}).code, 0);
+}
+
+TEST_F(DriverRegisters, TakeTheWarpSizeOfTheTimeModelsInShaders) {
+  const auto occupancy_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"shaders", path_, "--machine", "rtx4060-laptop", "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return json::parse(run(words).output)["occupancy"];
+  };
+  const auto expect = [](const json& occupancy, int lanes, const char* origin, int warps) {
+    EXPECT_EQ(occupancy["warp_size"], lanes);
+    EXPECT_EQ(occupancy["warp_size_origin"], origin);
+    EXPECT_EQ(occupancy["pipelines"].at(0)["resident_warps"], warps);
+  };
+  expect(occupancy_of({}), 32, "captured", 16);
+  expect(occupancy_of({"--warp-size", "64"}), 64, "given", 8);
+  expect(occupancy_of({"--warp-size", "0"}), 32, "captured", 16);
+  EXPECT_THAT(run({"shaders", path_, "--warp-size", "8"}).output, HasSubstr("warp size    8 threads (given)\n"));
+  EXPECT_EQ(run_command({"shaders", path_, "--warp-size", "65"}).code, 2);
+  EXPECT_EQ(run_command({"shaders", path_, "--warp-size", "-1"}).code, 2);
+
+  trace::Trace trace = trace::load(path_);
+  trace.header.warp_size = 16;  // a device with other warps than the machine
+  for (trace::Launch& launch : trace.launches) {
+    launch.thread_warp.clear();
+    launch.thread_lane.clear();
+    launch.groups = {};
+    launch.data.events.group.clear();
+  }
+  trace.pipeline_facts[0].executables[0].statistics[0].value = 256;
+  path_ = scratch_ / "narrow.rrt";
+  trace::write(trace, path_);
+  expect(occupancy_of({}), 16, "captured", 16);
+  const json models = json::parse(
+      run({"whatif", path_, "--models", "plain,ser", "--machine", "rtx4060-laptop", "--format", "json"}).output);
+  EXPECT_EQ(models["resident_warps"], 16) << "the time models take the same";
+
+  trace.header.warp_size = 0;
+  path_ = scratch_ / "none.rrt";
+  trace::write(trace, path_);
+  expect(occupancy_of({}), 32, "machine", 8);
+  EXPECT_THAT(run({"shaders", path_}).output, HasSubstr("warp size    32 threads (the machine's)\n"));
 }
 
 }  // namespace

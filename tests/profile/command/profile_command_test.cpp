@@ -296,7 +296,8 @@ TEST_F(ProfileCommand, ReportShowsMeasuredUniformity) {
         "observed uniform", "Unused code by shader"}) {
     EXPECT_THAT(html, HasSubstr(text));
   }
-  EXPECT_THAT(html, AllOf(HasSubstr("paths (capture with --profile paths)"), Not(HasSubstr("blocks (capture"))));
+  EXPECT_THAT(
+      html, AllOf(HasSubstr("paths, values (capture with --profile paths,values)"), Not(HasSubstr("blocks (capture"))));
   const json data = json::parse(test::read_bytes(folder + "/profile.json"));
   const std::string surfaces = test::read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/surfaces.md");
   for (const char* list : {"uniformity", "branches", "loads"}) {
@@ -329,7 +330,7 @@ TEST_F(ProfileCommand, ReportTakesWhatTheTraceCounts) {
   printed({"profile", file, "--report", folder});
   const std::string html = test::read_bytes(folder + "/index.html");
   EXPECT_EQ(test::html_fault(html), "");
-  EXPECT_THAT(html, AllOf(HasSubstr("blocks, loads, paths (capture with --profile blocks,loads,paths)"),
+  EXPECT_THAT(html, AllOf(HasSubstr("blocks, loads, paths, values (capture with --profile blocks,loads,paths,values)"),
                           Not(HasSubstr("Unused code by shader")), HasSubstr("shader 0: sky (miss)"),
                           HasSubstr("11 groups: condition divergent (uniform in 45.5 %)")));
   EXPECT_FALSE(std::filesystem::exists(folder + "/blocks.csv"));
