@@ -128,7 +128,7 @@ class Indexer {
       result_.unknown_accesses += known ? 0 : chunk.lanes;
       std::uint32_t without_texel = 0;
       for (std::uint32_t rank = 0; known && rank < chunk.lanes; ++rank) {
-        without_texel += chunk.has_no_texel(rank) ? 1 : 0;
+        without_texel += chunk.has_no_texel(rank) ? 1U : 0U;
       }
       result_.accesses_without_texel += without_texel;
       result_.group_of_chunk.push_back(known && without_texel < chunk.lanes ? access_groups_++ : kNone);
