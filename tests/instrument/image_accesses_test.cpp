@@ -256,7 +256,7 @@ TEST(ImageAccesses, OfEveryFormAreRecorded) {
         "%a = OpImageSampleProjExplicitLod %vec4 %chosen %real4 Lod %f2\n",
         "%a = OpImageSampleDrefExplicitLod %float %l_depths %real %f0 Lod %f2\n",
         "%a = OpImageSampleProjDrefExplicitLod %float %l_depths %real3 %f0 Lod %f2\n",
-        "%a = OpImageGather %vec4 %chosen %real %c1 ConstOffset %two\n",
+        "%a = OpImageGather %vec4 %chosen %real %c1 Offset %iat\n",
         "%a = OpImageDrefGather %vec4 %l_depths %real %f0\n", "%a = OpImageSparseRead %sparse4 %l_stored %iat\n",
         "%a = OpImageSparseFetch %sparse4 %l_tex %iat Lod %c1\n",
         "%a = OpImageSparseSampleExplicitLod %sparse4 %chosen %real Lod %f2\n",
