@@ -245,8 +245,8 @@ TEST(ImageAccesses, AskImagesForNoMoreThanTheyNeed) {
 // Valid, and each a site without a note.
 TEST(ImageAccesses, OfEveryFormAreRecorded) {
   for (const char* body :
-       {"%s = OpSampledImage %s_area %l_tex %l_samp\n%a = OpImageSampleExplicitLod %vec4 %s %real Lod|Offset %f2 "
-        "%iat\n",
+       {"%s = OpSampledImage %s_area %l_tex %l_samp\n%a = OpImageSampleExplicitLod %vec4 %s %real "
+        "Lod|ConstOffset %f2 %two\n",
         "%a = OpImageSampleExplicitLod %vec4 %chosen %halves Lod %f2\n",
         "%a = OpImageSampleExplicitLod %vec4 %chosen %real Grad|MinLod %real %real %f2\n",
         "%a = OpImageSampleExplicitLod %vec4 %chosen %real Grad|ConstOffset %real %real %two\n",
