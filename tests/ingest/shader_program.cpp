@@ -49,7 +49,7 @@ class ProgramWriter {
       }
       const bool image = space_of_site(site) == trace::AccessSpace::Image;
       const bool long_address = image || space_of_site(site) == trace::AccessSpace::Device;
-      const bool no_texel = image && random_.one_in(3);
+      const bool no_texel = image && shader % 6 == 0 && random_.one_in(3);  // of one module: tests lose others
       const auto low = no_texel ? RR_NO_TEXEL : static_cast<std::uint32_t>(random_.bits());
       const auto high = no_texel ? RR_NO_TEXEL : random_.below(1000);
       if (long_address) {
