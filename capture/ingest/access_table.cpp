@@ -31,9 +31,14 @@ std::string fault_of(const spool::Accesses& layout, const SpoolContents& content
                      [&](std::uint16_t shader) { return contents.shaders.contains(shader); })) {
       return fmt::format("the shaders of site {} are not in the spool, or not in order", i);
     }
+    const bool image = site.space == spool::AccessSpace::Image;
     const bool descriptor = site.space == spool::AccessSpace::Descriptor;
-    if (site.bytes == 0 || (!descriptor && (site.set != 0 || site.binding != 0 || site.element != 0))) {
-      return fmt::format("site {} has no bytes, or a descriptor that it cannot have", i);
+    const bool named = !descriptor && (site.element != 0 || (!image && (site.set != 0 || site.binding != 0)));
+    if (site.kind == spool::AccessKind::Sample && !image) {
+      return fmt::format("site {} samples a buffer", i);
+    }
+    if ((site.bytes == 0) != image || named) {
+      return fmt::format("site {} has bytes or a descriptor that it cannot have, or lacks bytes", i);
     }
   }
   return {};
@@ -45,7 +50,7 @@ AccessTable::AccessTable(const SpoolContents& contents, std::vector<std::string>
   std::map<std::uint16_t, const spool::Accesses*> module_of;  // by shader
   for (const auto& [module, layout] : contents.accesses) {
     if (const std::string why = fault_of(layout, contents); !why.empty()) {
-      remarks.push_back(fmt::format("accesses to buffers of the module of shader {}: {}", module, why));
+      remarks.push_back(fmt::format("accesses to buffers and images of the module of shader {}: {}", module, why));
       continue;
     }
     for (const spool::AccessSite& site : layout.sites) {
@@ -84,8 +89,11 @@ std::optional<std::uint32_t> AccessTable::row_of(const Chunk& chunk) const {
     return std::nullopt;
   }
   const std::uint32_t row = rows->second[site];
-  const bool device = sites_.space[row] == trace::AccessSpace::Device;
-  return device == (chunk.kind == RR_ACCESS_ADDRESS) ? std::optional(row) : std::nullopt;
+  const trace::AccessSpace space = sites_.space[row];
+  const std::uint32_t kind = space == trace::AccessSpace::Device  ? RR_ACCESS_ADDRESS
+                             : space == trace::AccessSpace::Image ? RR_ACCESS_IMAGE
+                                                                  : RR_ACCESS_OFFSET;
+  return kind == chunk.kind ? std::optional(row) : std::nullopt;
 }
 
 }  // namespace rayreplay::ingest

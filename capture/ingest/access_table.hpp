@@ -1,4 +1,5 @@
-// The table of a process's recorded accesses to buffers: which row a record's site has. Internal to this room.
+// The table of a process's recorded accesses to buffers and images: which row a record's site has. Internal to this
+// room.
 //
 // Contract: takes the spool's layouts of all modules. A module whose sites are out of order, of shaders that are not in
 // the spool, or otherwise not such as the layer writes, is left out with a line in `remarks`. `row_of` is thread-safe.

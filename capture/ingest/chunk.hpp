@@ -11,7 +11,7 @@
 namespace rayreplay::ingest {
 
 /// Fields of each recorded lane, by kind; chunks of paths say how many they have.
-inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2};
+inline constexpr std::array<std::uint8_t, RR_KINDS> kFields{1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2, 3};
 inline constexpr std::uint32_t kGreatestHeader = 7;
 inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FIELDS;
 
@@ -24,9 +24,9 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
   return kind == RR_PATH_BYTES || kind == RR_PATH;
 }
 
-/// Whether a record holds an access to a buffer.
+/// Whether a record holds an access to a buffer or image.
 [[nodiscard]] constexpr bool is_access(std::uint32_t kind) {
-  return kind == RR_ACCESS_OFFSET || kind == RR_ACCESS_ADDRESS;
+  return kind == RR_ACCESS_OFFSET || kind == RR_ACCESS_ADDRESS || kind == RR_ACCESS_IMAGE;
 }
 
 /// Stages whose shaders append records of this kind.
@@ -58,6 +58,7 @@ inline constexpr std::uint32_t kGreatestChunk = kGreatestHeader + 64 * RR_MAX_FI
     case RR_PATH:
     case RR_ACCESS_OFFSET:
     case RR_ACCESS_ADDRESS:
+    case RR_ACCESS_IMAGE:
       return (1U << trace::kRayTracingStages) - 1;
     default:
       return 0;
@@ -101,6 +102,14 @@ struct Chunk {
   /// Accesses: number of the site in its module.
   [[nodiscard]] std::uint32_t access_site() const {
     return site | words[2] >> RR_SITE_SHIFT << 8U;
+  }
+  /// Accesses: the recorded address; 64 bits but of offsets.
+  [[nodiscard]] std::uint64_t address(std::uint32_t rank) const {
+    return field(1, rank) | (kind == RR_ACCESS_OFFSET ? 0U : std::uint64_t{field(2, rank)} << 32U);
+  }
+  /// Whether it is an access to an image without a texel that a record can hold.
+  [[nodiscard]] bool has_no_texel(std::uint32_t rank) const {
+    return kind == RR_ACCESS_IMAGE && field(1, rank) == RR_NO_TEXEL && field(2, rank) == RR_NO_TEXEL;
   }
   [[nodiscard]] bool goes_on() const {
     return (site & 0x80U) != 0;

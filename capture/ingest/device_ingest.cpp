@@ -166,6 +166,10 @@ void DeviceIngest::remark(Plan& plan, const LaunchIndex& index) {
   if (index.unknown_accesses != 0) {
     plan.remarks.push_back(counted(index.unknown_accesses, "access record") + " of sites that the spool does not have");
   }
+  if (index.accesses_without_texel != 0) {
+    plan.remarks.push_back(counted(index.accesses_without_texel, "access", "accesses") +
+                           " to images at negative coordinates, or at others that a trace has no room for");
+  }
   if (index.geometry_too_large) {
     plan.left_out = "a geometry index is larger than 65535";
   }
@@ -206,10 +210,11 @@ void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
     plan.remarks.push_back(not_recorded(crowded_out, ", because the event buffer was full (--memory)"));
   }
   const auto dropped = [&](std::size_t kind) { return launch.dropped.size() > kind ? launch.dropped[kind] : 0; };
-  if (const std::uint64_t accesses = dropped(RR_ACCESS_OFFSET) + dropped(RR_ACCESS_ADDRESS); accesses != 0) {
-    plan.remarks.push_back(
-        fmt::format("{} to buffers did not fit into the event buffer (--memory): the last of some threads are missing",
-                    counted(accesses, "access", "accesses")));
+  if (const std::uint64_t accesses = dropped(RR_ACCESS_OFFSET) + dropped(RR_ACCESS_ADDRESS) + dropped(RR_ACCESS_IMAGE);
+      accesses != 0) {
+    plan.remarks.push_back(fmt::format(
+        "{} to buffers and images did not fit into the event buffer (--memory): the last of some threads are missing",
+        counted(accesses, "access", "accesses")));
   }
   if (absent != crowded_out) {
     plan.remarks.push_back(not_recorded(absent - crowded_out, chosen ? " (--window, --every)"

@@ -126,7 +126,12 @@ class Indexer {
     if (is_access(chunk.kind)) {
       const bool known = accesses_.row_of(chunk).has_value();
       result_.unknown_accesses += known ? 0 : chunk.lanes;
-      result_.group_of_chunk.push_back(known ? access_groups_++ : kNone);
+      std::uint32_t without_texel = 0;
+      for (std::uint32_t rank = 0; known && rank < chunk.lanes; ++rank) {
+        without_texel += chunk.has_no_texel(rank) ? 1U : 0U;
+      }
+      result_.accesses_without_texel += without_texel;
+      result_.group_of_chunk.push_back(known && without_texel < chunk.lanes ? access_groups_++ : kNone);
       return;
     }
     if (!makes_event(chunk.kind)) {

@@ -36,6 +36,7 @@ struct LaunchIndex {
   /// Of an access: its group among those of accesses. kNone: no event, no group, or an access of an unknown site.
   std::vector<std::uint32_t> group_of_chunk;
   std::uint64_t unknown_accesses = 0;  ///< records of sites that the spool does not have
+  std::uint64_t accesses_without_texel = 0;
   std::deque<std::vector<std::uint32_t>> copies;
   std::vector<std::uint32_t> records;  ///< by thread
   std::uint64_t total_records = 0;

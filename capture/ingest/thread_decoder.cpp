@@ -43,15 +43,13 @@ void ThreadDecoder::decode(std::span<const RecordReference> records, std::uint32
 
 void ThreadDecoder::add_access(const Record& record) {
   const auto row = accesses_.row_of(record.chunk);
-  if (!row) {
+  if (!row || record.chunk.has_no_texel(record.rank)) {
     return;  // counted by the index
   }
   trace::Accesses& accesses = data_.accesses;
-  const bool device = record.chunk.kind == RR_ACCESS_ADDRESS;
   accesses.event.push_back(static_cast<std::uint32_t>(data_.events.size() - data_.event_offset.back()));
   accesses.site.push_back(*row);
-  accesses.address.push_back(record.chunk.field(1, record.rank) |
-                             (device ? std::uint64_t{record.chunk.field(2, record.rank)} << 32U : 0U));
+  accesses.address.push_back(record.chunk.address(record.rank));
   accesses.group.push_back(record.group);
 }
 

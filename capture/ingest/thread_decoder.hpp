@@ -14,8 +14,8 @@
 //   RAY_GENERATION, EXECUTE, REPORT_REJECTED: no event
 //   PATH, PATH_BYTES         path of the newest open entry of this shader. Closes the entry, unless the record may be
 //                            replaced. Calls nest, and each has a last record
-//   ACCESS_OFFSET, ACCESS_ADDRESS
-//                            an access behind the events so far
+//   ACCESS_OFFSET, ACCESS_ADDRESS, ACCESS_IMAGE
+//                            an access behind the events so far; none for an image's without a texel
 // EXECUTE and REORDER count rays within a shader call, and calls are inferred from the records: a CLOSEST_HIT or MISS
 // is called by the shader call that began its ray; a trace call, marker, reorder or execute of shader S is made by the
 // innermost open call of S, which ends the calls inside it. A closest-hit shader that recurses into itself and

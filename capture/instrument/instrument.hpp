@@ -87,8 +87,8 @@ struct Options {
   bool trust_analysis = true;
   /// With `record`: shader calls record their paths (path_layout.hpp).
   bool record_paths = false;
-  /// With `record`: accesses to buffers record their addresses (access_layout.hpp), of recorded threads whose id is a
-  /// multiple of access_every.
+  /// With `record`: accesses to buffers and images record their addresses and texels (access_layout.hpp), of recorded
+  /// threads whose id is a multiple of access_every.
   bool record_accesses = false;
   std::uint32_t access_every = 1;
   /// With `sm`: copies of the counters, a power of two. An SM counts in the copy of its number's low bits, so that few

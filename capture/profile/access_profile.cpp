@@ -63,6 +63,9 @@ class LaunchAccesses {
       for (std::size_t site = 0; site < sites_.size(); ++site) {
         const auto rows = by_site.of(site);
         result[site].lanes += rows.size();
+        if (sites_.space[site] == trace::AccessSpace::Image) {
+          continue;
+        }
         result[site].sectors += blocks(rows, kSectorBytes);
         result[site].lines += blocks(rows, kLineBytes);
       }
@@ -71,8 +74,12 @@ class LaunchAccesses {
     const Sorted by_group(accesses_.group, groups);
     for (std::size_t group = 0; group < groups; ++group) {
       const auto rows = by_group.of(group);
-      SiteAccesses& of = result[accesses_.site[rows.front()]];
+      const std::uint32_t site = accesses_.site[rows.front()];
+      SiteAccesses& of = result[site];
       ++of.groups;
+      if (sites_.space[site] == trace::AccessSpace::Image) {
+        continue;
+      }
       of.group_sectors += blocks(rows, kSectorBytes);
       of.group_lines += blocks(rows, kLineBytes);
     }

@@ -1,5 +1,5 @@
-// Recorded accesses to buffers by site: how often it ran, and the memory that it touched in sectors of 32 and lines of
-// 128 bytes.
+// Recorded accesses to buffers and images by site: how often it ran, and of buffers the memory that it touched in
+// sectors of 32 and lines of 128 bytes. Images have texels alone, whose places in memory are not known: no sectors.
 //
 // An access touches each sector that has one of its bytes. Sectors of descriptors and shader records are counted from
 // their start, those of device addresses from 0. Different descriptors have different sectors; shader records of one

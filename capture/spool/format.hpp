@@ -17,7 +17,7 @@
 namespace rayreplay::spool {
 
 inline constexpr char kMagic[8] = {'R', 'R', 'S', 'P', 'O', 'O', 'L', '\n'};
-inline constexpr std::uint32_t kVersion = 6;
+inline constexpr std::uint32_t kVersion = 7;
 inline constexpr std::uint32_t kBlockMagic = 0x4B'4C'42'52;  // "RBLK"
 inline constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 inline constexpr std::uint32_t kNullReference = 0xFFFF'FFFEU;
@@ -262,11 +262,12 @@ struct Paths {
   std::vector<PathFunction> functions;
 };
 
-enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
-/// The origin of a recorded address: a descriptor's buffer, none (a device address), or a shader record's data.
-enum class AccessSpace : std::uint8_t { Descriptor = 0, Device, ShaderRecord };
+enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic, Sample };
+/// The origin of a recorded address: a descriptor's buffer, none (a device address), a shader record's data, or a
+/// descriptor's image, whose texel it is.
+enum class AccessSpace : std::uint8_t { Descriptor = 0, Device, ShaderRecord, Image };
 
-/// An instruction whose accesses to a buffer are recorded.
+/// An instruction whose accesses to a buffer or image are recorded.
 struct AccessSite {
   std::vector<std::uint16_t> shaders;        ///< that reach it, ascending
   std::uint32_t function = 0;                ///< in the module
@@ -274,7 +275,7 @@ struct AccessSite {
   AccessKind kind = AccessKind::Load;
   AccessSpace space = AccessSpace::Descriptor;
   std::uint32_t set = 0, binding = 0, element = 0;
-  std::uint32_t bytes = 0;
+  std::uint32_t bytes = 0;  ///< Image: 0
 };
 
 /// The sites that records of accesses (probes/record.h) name by number, for the shaders of a module.

@@ -341,10 +341,10 @@ template <class T>
   return x <= SiteKind::Value;
 }
 [[nodiscard]] inline bool is_known(AccessKind x) {
-  return x <= AccessKind::Atomic;
+  return x <= AccessKind::Sample;
 }
 [[nodiscard]] inline bool is_known(AccessSpace x) {
-  return x <= AccessSpace::ShaderRecord;
+  return x <= AccessSpace::Image;
 }
 [[nodiscard]] inline bool is_known(StatisticFormat x) {
   return x <= StatisticFormat::Float64;

@@ -18,13 +18,14 @@ const char* to_string(ShaderStage stage) {
 }
 
 const char* to_string(AccessKind kind) {
-  static constexpr std::array<const char*, kAccessKinds> kNames{"load", "store", "atomic"};
+  static constexpr std::array<const char*, kAccessKinds> kNames{"load", "store", "atomic", "sample"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kNames.size() ? kNames.at(index) : "unknown access";
 }
 
 const char* to_string(AccessSpace space) {
-  static constexpr std::array<const char*, kAccessSpaces> kNames{"descriptor", "device address", "shader record"};
+  static constexpr std::array<const char*, kAccessSpaces> kNames{"descriptor", "device address", "shader record",
+                                                                 "image"};
   const auto index = static_cast<std::size_t>(space);
   return index < kNames.size() ? kNames.at(index) : "unknown memory";
 }

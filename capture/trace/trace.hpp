@@ -210,6 +210,26 @@ struct ThreadData {
   }
 };
 
+/// The filter of the sampler that is combined with an image's descriptor.
+enum class Filter : std::uint8_t { None = 0, Nearest, Linear };  ///< None: no sampler there
+inline constexpr std::size_t kFilters = 3;
+
+/// Images in the descriptors that a launch's shaders can use: a row for each, by set, binding and element, ascending.
+/// A descriptor has a view: some levels and layers of an image. Texels lie in blocks (compressed formats; else 1 × 1).
+struct Images {
+  Column<std::uint32_t> set, binding, element;   ///< the descriptor, and its place in an array of descriptors
+  Column<std::uint32_t> image;                   ///< number of the image: descriptors of one image share memory
+  Column<std::uint32_t> width, height, depth;    ///< of the image's level 0, in texels; not 0
+  Column<std::uint32_t> layers, levels;          ///< of the image; not 0
+  Column<std::uint32_t> base_layer, base_level;  ///< of the view, in the image
+  Column<std::uint32_t> block_width, block_height, block_bytes;  ///< not 0
+  Column<Filter> filter;
+
+  [[nodiscard]] std::size_t size() const {
+    return set.size();
+  }
+};
+
 /// Co-execution groups in the order the hardware ran them; all columns empty when not captured.
 struct Groups {
   Column<std::uint32_t> warp;  ///< kNone: its lanes are not those of one launched warp, the hardware repacked them
@@ -259,6 +279,7 @@ struct Launch {
   std::uint64_t dropped_events = 0;  ///< happened but are not here: the capture's memory was full
   std::uint32_t pipeline = kNone;    ///< number in the captured process, as in PipelineFacts; kNone: unknown
   std::vector<ShaderRecord> shader_table;  ///< empty: not captured
+  Images images{};                         ///< no rows: not captured
 };
 
 /// Executions of the shaders' basic blocks, over the captured launches: a row for each block of each function that a
@@ -337,18 +358,24 @@ struct Paths {
   }
 };
 
-enum class AccessKind : std::uint8_t { Load = 0, Store, Atomic };
-inline constexpr std::size_t kAccessKinds = 3;
+enum class AccessKind : std::uint8_t {
+  Load = 0,
+  Store,
+  Atomic,
+  Sample,  ///< of an image: a load of the texels around a point, as the sampler's filter says
+};
+inline constexpr std::size_t kAccessKinds = 4;
 /// The origin of an access's address.
 enum class AccessSpace : std::uint8_t {
   Descriptor = 0,  ///< the start of the buffer of a descriptor; less than 2^32
   Device,          ///< 0: a device address
   ShaderRecord,    ///< the start of the shader record's data; less than 2^32
+  Image,           ///< a texel of an image of a descriptor: texel_address.hpp packs its coordinates
 };
-inline constexpr std::size_t kAccessSpaces = 3;
+inline constexpr std::size_t kAccessSpaces = 4;
 
 [[nodiscard]] const char* to_string(AccessKind kind);    ///< "load"
-[[nodiscard]] const char* to_string(AccessSpace space);  ///< "descriptor", "device address", "shader record"
+[[nodiscard]] const char* to_string(AccessSpace space);  ///< "descriptor", "device address", "shader record", "image"
 
 /// Instructions whose accesses to buffers are recorded: a row for each, by shader, function and instruction, ascending.
 struct AccessSites {
@@ -357,8 +384,8 @@ struct AccessSites {
   Column<std::uint32_t> instruction;      ///< place in the function, from 0: OpFunction
   Column<AccessKind> kind;
   Column<AccessSpace> space;
-  Column<std::uint32_t> set, binding, element;  ///< of a descriptor; element: in an array of descriptors; else 0
-  Column<std::uint32_t> bytes;                  ///< of an access, from the first to behind the last; not 0
+  Column<std::uint32_t> set, binding, element;  ///< of a descriptor; element: in an array of buffers' descriptors
+  Column<std::uint32_t> bytes;                  ///< of an access, from the first to behind the last; of images: 0
 
   [[nodiscard]] std::size_t size() const {
     return shader.size();

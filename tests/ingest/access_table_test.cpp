@@ -66,21 +66,31 @@ TEST(AccessTable, LeavesOutModulesThatDoNotFit) {
     std::function<void(std::vector<spool::AccessSite>&)> damage;
     const char* why;
   };
-  for (const Case& of : {Case{[](auto& sites) { sites[1].instruction = 1; }, "site 1 is out of order"},
-                         Case{[](auto& sites) { sites[0].shaders = {9}; }, "the shaders of site 0"},
-                         Case{[](auto& sites) {
-                                sites[1].shaders = {6, 4};
-                              },
-                              "the shaders of site 1"},
-                         Case{[](auto& sites) { sites[2].shaders.clear(); }, "the shaders of site 2"},
-                         Case{[](auto& sites) { sites[0].bytes = 0; }, "site 0 has no bytes"},
-                         Case{[](auto& sites) { sites[1].binding = 1; }, "a descriptor that it cannot have"},
-                         Case{[](auto& sites) {
-                                for (std::uint32_t i = 4; i < RR_MAX_ACCESS_SITES + 2; ++i) {
-                                  sites.push_back(site({4}, i));
-                                }
-                              },
-                              "it has 8193 sites, more than 8192"}}) {
+  for (const Case& of :
+       {Case{[](auto& sites) { sites[1].instruction = 1; }, "site 1 is out of order"},
+        Case{[](auto& sites) { sites[0].shaders = {9}; }, "the shaders of site 0"},
+        Case{[](auto& sites) {
+               sites[1].shaders = {6, 4};
+             },
+             "the shaders of site 1"},
+        Case{[](auto& sites) { sites[2].shaders.clear(); }, "the shaders of site 2"},
+        Case{[](auto& sites) { sites[0].bytes = 0; },
+             "site 0 has bytes or a descriptor that it cannot have, or lacks bytes"},
+        Case{[](auto& sites) { sites[0].space = spool::AccessSpace::Image; }, "site 0 has bytes"},
+        Case{[](auto& sites) {
+               sites[0].space = spool::AccessSpace::Image;
+               sites[0].bytes = 0;
+               sites[0].element = 1;
+             },
+             "site 0 has bytes or a descriptor that it cannot have"},
+        Case{[](auto& sites) { sites[0].kind = spool::AccessKind::Sample; }, "site 0 samples a buffer"},
+        Case{[](auto& sites) { sites[1].binding = 1; }, "a descriptor that it cannot have"},
+        Case{[](auto& sites) {
+               for (std::uint32_t i = 4; i < RR_MAX_ACCESS_SITES + 2; ++i) {
+                 sites.push_back(site({4}, i));
+               }
+             },
+             "it has 8193 sites, more than 8192"}}) {
     SpoolContents contents = spool_with_accesses();
     of.damage(contents.accesses[4].sites);
     Lines remarks;
@@ -100,6 +110,7 @@ TEST_F(AccessIngest, SaysWhatIsMissing) {
   capture.launches[0].launch.dropped.assign(RR_KINDS, 0);
   capture.launches[0].launch.dropped[RR_ACCESS_OFFSET] = 3;
   capture.launches[0].launch.dropped[RR_ACCESS_ADDRESS] = 4;
+  capture.launches[0].launch.dropped[RR_ACCESS_IMAGE] = 5;
   std::uint64_t hits = 0;  // of modules that are lost
   const trace::Accesses& all = capture.expected.launches[0].data.accesses;
   for (const std::uint32_t row : all.site) {
@@ -110,9 +121,41 @@ TEST_F(AccessIngest, SaysWhatIsMissing) {
   const trace::Trace found = ingested(capture);
   EXPECT_EQ(found.launches[0].data.accesses.size(), all.size() - hits);
   EXPECT_THAT(found.header.not_captured,
-              Contains(HasSubstr("7 accesses to buffers did not fit into the event buffer (--memory)")));
+              Contains(HasSubstr("12 accesses to buffers and images did not fit into the event buffer (--memory)")));
   EXPECT_THAT(found.header.not_captured,
               Contains(HasSubstr(std::to_string(hits) + " access records of sites that the spool does not have")));
+}
+
+/// The two accesses of a chunk of two lanes, of which the first has no texel.
+TEST(AccessTable, KnowsRecordsOfImages) {
+  SpoolContents contents = spool_with_accesses();
+  spool::AccessSite& image = contents.accesses[5].sites[0];
+  image.space = spool::AccessSpace::Image;
+  image.kind = spool::AccessKind::Sample;
+  image.bytes = 0;
+  image.set = 1;
+  image.binding = 2;
+  Lines remarks;
+  const AccessTable table(contents, remarks);
+  EXPECT_THAT(remarks, IsEmpty());
+  const Words words = {RR_ACCESS_IMAGE | 5U << 8U, 3, 2U << 20U, 0, 9, 8, RR_NO_TEXEL, RR_NO_TEXEL, RR_NO_TEXEL, 7};
+  const Chunk chunk = parse_header(words.data());
+  EXPECT_EQ(table.row_of(chunk), 2U);
+  EXPECT_EQ(table.sites().kind[2], trace::AccessKind::Sample);
+  EXPECT_EQ(table.sites().binding[2], 2U);
+  EXPECT_TRUE(chunk.has_no_texel(0));
+  EXPECT_FALSE(chunk.has_no_texel(1));
+  EXPECT_EQ(chunk.address(1), 0x7'FFFF'FFFFU);
+  const Words offset = record(RR_ACCESS_OFFSET, 5, 0);
+  EXPECT_EQ(table.row_of(parse_header(offset.data())), std::nullopt);
+}
+
+TEST_F(AccessIngest, CountsAccessesWithoutATexel) {
+  test::CaptureOptions how;
+  how.seed = 6;
+  how.accesses = true;
+  const trace::Trace found = ingested(test::synthesize(how));
+  EXPECT_THAT(found.header.not_captured, Contains(HasSubstr(" to images at negative coordinates, or at others")));
 }
 
 }  // namespace

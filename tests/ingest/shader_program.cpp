@@ -47,16 +47,19 @@ class ProgramWriter {
       if (!has_access_site(shader, site)) {
         continue;
       }
-      const bool device = space_of_site(site) == trace::AccessSpace::Device;
-      const auto low = static_cast<std::uint32_t>(random_.bits()), high = random_.below(1000);
-      if (device) {
-        step(thread, RR_ACCESS_ADDRESS, shader, {low, high}, site);
+      const bool image = space_of_site(site) == trace::AccessSpace::Image;
+      const bool long_address = image || space_of_site(site) == trace::AccessSpace::Device;
+      const bool no_texel = image && shader % 6 == 0 && random_.one_in(3);  // of one module: tests lose others
+      const auto low = no_texel ? RR_NO_TEXEL : static_cast<std::uint32_t>(random_.bits());
+      const auto high = no_texel ? RR_NO_TEXEL : random_.below(1000);
+      if (long_address) {
+        step(thread, image ? RR_ACCESS_IMAGE : RR_ACCESS_ADDRESS, shader, {low, high}, site);
       } else {
         step(thread, RR_ACCESS_OFFSET, shader, {low}, site);
       }
       thread.steps.back().access = thread.accesses.size();
       thread.accesses.push_back({shader, site, static_cast<std::uint32_t>(thread.events.size()),
-                                 low | (device ? std::uint64_t{high} << 32U : 0U), kNone});
+                                 low | (long_address ? std::uint64_t{high} << 32U : 0U), kNone, !no_texel});
     }
   }
   ExpectedEvent& event(Thread& thread, EventKind kind, std::uint16_t shader, std::uint32_t ray) {

@@ -26,6 +26,7 @@ struct ExpectedAccess {
   std::uint32_t site = 0, event = 0;
   std::uint64_t address = 0;
   std::uint32_t group = trace::kNone;
+  bool is_row = true;  ///< false: of an image, without a texel
 };
 
 /// What a call counted: executions of the first block, and of the second. 0, 0: the call has no path.
@@ -74,14 +75,18 @@ struct Thread {
 
 /// The sites of the module of a shader; those of ray-generation shaders do not fit a byte.
 [[nodiscard]] inline std::uint32_t access_sites(std::uint16_t shader) {
-  return shader % 6 == 0 ? 400 : 5;
+  return shader % 6 == 0 ? 400 : 9;
 }
 /// Of three sites the first is of one shader of its stage, the second of both, and the third of the other one.
 [[nodiscard]] inline bool has_access_site(std::uint16_t shader, std::uint32_t site) {
   return site % 3 != (shader < 6 ? 2U : 0U);
 }
 [[nodiscard]] inline trace::AccessSpace space_of_site(std::uint32_t site) {
-  return static_cast<trace::AccessSpace>(site / 2 % 3);
+  return static_cast<trace::AccessSpace>(site / 2 % trace::kAccessSpaces);
+}
+[[nodiscard]] inline trace::AccessKind kind_of_site(std::uint32_t site) {
+  const bool image = space_of_site(site) == trace::AccessSpace::Image;
+  return image && site % 5 != 0 ? trace::AccessKind::Sample : static_cast<trace::AccessKind>(site % 3);
 }
 
 /// Gives a thread the program of its ray-generation shader: trace calls, traversals, hits, and what these call.

@@ -155,14 +155,15 @@ class Generator {
         site.function = i / 4;
         site.block = i % 4;
         site.instruction = 10 + i;
-        site.kind = static_cast<spool::AccessKind>(i % 3);
+        site.kind = static_cast<spool::AccessKind>(kind_of_site(i));
         site.space = static_cast<spool::AccessSpace>(space_of_site(i));
-        if (site.space == spool::AccessSpace::Descriptor) {
+        const bool image = site.space == spool::AccessSpace::Image;
+        if (image || site.space == spool::AccessSpace::Descriptor) {
           site.set = id;
           site.binding = i;
-          site.element = i % 2;
+          site.element = image ? 0 : i % 2;
         }
-        site.bytes = 4 + 4 * (i % 4);
+        site.bytes = image ? 0 : 4 + 4 * (i % 4);
       }
     }
     for (std::uint16_t id = 0; id < 12; ++id) {
@@ -171,17 +172,18 @@ class Generator {
           continue;
         }
         access_rows_[{id, i}] = static_cast<std::uint32_t>(sites.size());
-        const bool descriptor = space_of_site(i) == trace::AccessSpace::Descriptor;
+        const bool image = space_of_site(i) == trace::AccessSpace::Image;
+        const bool descriptor = image || space_of_site(i) == trace::AccessSpace::Descriptor;
         sites.shader.push_back(id);
         sites.function.push_back(i / 4);
         sites.block.push_back(i % 4);
         sites.instruction.push_back(10 + i);
-        sites.kind.push_back(static_cast<trace::AccessKind>(i % 3));
+        sites.kind.push_back(kind_of_site(i));
         sites.space.push_back(space_of_site(i));
         sites.set.push_back(descriptor ? id % 6U : 0U);
         sites.binding.push_back(descriptor ? i : 0);
-        sites.element.push_back(descriptor ? i % 2 : 0);
-        sites.bytes.push_back(4 + 4 * (i % 4));
+        sites.element.push_back(descriptor && !image ? i % 2 : 0);
+        sites.bytes.push_back(image ? 0 : 4 + 4 * (i % 4));
       }
     }
   }
@@ -339,6 +341,9 @@ class Generator {
       for (const ExpectedAccess& access : thread.accesses) {
         if (!thread.recorded) {
           break;
+        }
+        if (!access.is_row) {
+          continue;
         }
         accesses.event.push_back(access.event);
         accesses.site.push_back(access_rows_.at({access.shader, access.site}));

@@ -114,7 +114,7 @@ void execute(std::vector<Thread>& threads, const CaptureOptions& options, Random
     elapsed += random.below(1000);
     const bool makes_group = like.kind != RR_RAY_GENERATION && like.kind != RR_EXECUTE &&
                              like.kind != RR_REPORT_REJECTED && like.kind != RR_PATH && like.kind != RR_PATH_BYTES &&
-                             like.kind != RR_HINT && like.kind != RR_ACCESS_OFFSET && like.kind != RR_ACCESS_ADDRESS;
+                             like.kind != RR_HINT && like.access == SIZE_MAX;
     if (recorded != 0) {
       append_chunk(words, options, threads, warp, like, mask, recorded, clock + static_cast<std::uint32_t>(elapsed));
       if (like.kind == RR_RAY_GENERATION) {
@@ -143,19 +143,21 @@ void execute(std::vector<Thread>& threads, const CaptureOptions& options, Random
       expected.groups.lane_mask.push_back(mask);
       expected.groups.clock.push_back(options.clock ? elapsed : 0);
     }
+    bool has_access = false;
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       if ((mask >> lane & 1U) != 0) {
         Thread& thread = threads[warp[lane]];
         const Step& step = thread.steps[thread.done++];
         if (step.access != SIZE_MAX) {
           thread.accesses[step.access].group = access_groups;
+          has_access |= thread.recorded && thread.accesses[step.access].is_row;
         }
         if (step.event != SIZE_MAX && recorded != 0) {
           thread.events[step.event].group = static_cast<std::uint32_t>(expected.groups.size() - 1);
         }
       }
     }
-    access_groups += recorded != 0 && like.access != SIZE_MAX ? 1 : 0;
+    access_groups += has_access ? 1 : 0;
     if (options.repack && random.one_in(4)) {
       swap_lanes(warps, threads, options.warp_size, random);
     }

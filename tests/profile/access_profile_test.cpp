@@ -66,6 +66,22 @@ TEST(AccessProfile, CountsSectorsAndLines) {
   EXPECT_EQ(profile[2].groups, 0U);
 }
 
+// The places of texels in memory are not known.
+TEST(AccessProfile, CountsOnlyExecutionsOfImages) {
+  trace::Trace trace;
+  add_site(trace, AccessSpace::Image, 0);
+  add_site(trace, AccessSpace::Device, 4);
+  trace.launches = {launch_of({{0, ~std::uint64_t{0}, 0}, {0, 5, 0}, {0, 7, 1}, {1, 64, 2}})};
+  const auto profile = access_profile(trace);
+  EXPECT_EQ(profile[0].lanes, 3U);
+  EXPECT_EQ(profile[0].groups, 2U);
+  EXPECT_EQ(profile[0].sectors, 0U);
+  EXPECT_EQ(profile[0].lines, 0U);
+  EXPECT_EQ(profile[0].group_sectors, 0U);
+  EXPECT_EQ(profile[0].group_lines, 0U);
+  EXPECT_EQ(profile[1].group_sectors, 1U);
+}
+
 TEST(AccessProfile, MergesRangesOfAnySize) {
   trace::Trace trace;
   add_site(trace, AccessSpace::Device, 0xFFFF'FFFF);

@@ -108,7 +108,8 @@ TEST_F(HostileFileTest, AccessesThatCannotBe) {
        {std::tuple("/launch/0/accesses/site", 2U, "there is no such site"),
         std::tuple("/launch/0/accesses/group", 9U, "the groups are not dense"),
         std::tuple("/launch/0/accesses/event", 1000U, "the events before the access"),
-        std::tuple("/profile/access_sites/kind", 3U, "there is no such value"),
+        std::tuple("/profile/access_sites/kind", 4U, "there is no such value"),
+        std::tuple("/profile/access_sites/kind", 3U, "only images are sampled"),
         std::tuple("/profile/access_sites/shader", 999U, "the shader id is out of range")}) {
     write(trace, file(), {.overwrite = true});
     const Error error = error_after([&](hid_t root) { set(root, dataset, value); });

@@ -307,10 +307,24 @@ const Broken kBroken[] = {
      "the shader id is out of range (found 6; expected less than 6, the number of shaders)"},
     {"AccessSiteTwice", [](Trace& t) { t.access_sites.instruction[1] = 5; }, "/profile/access_sites/instruction[1]",
      "the rows do not ascend (found shader 0, function 0, instruction 5;"},
-    {"AccessSiteKind", [](Trace& t) { t.access_sites.kind[1] = static_cast<AccessKind>(3); },
-     "/profile/access_sites/kind[1]", "there is no such value (found 3; expected less than 3)"},
+    {"AccessSiteKind", [](Trace& t) { t.access_sites.kind[1] = static_cast<AccessKind>(4); },
+     "/profile/access_sites/kind[1]", "there is no such value (found 4; expected less than 4)"},
+    {"AccessSiteSample", [](Trace& t) { t.access_sites.kind[1] = AccessKind::Sample; }, "/profile/access_sites/kind[1]",
+     "only images are sampled (found sample; expected load, store or atomic)"},
+    {"AccessSiteImageBytes",
+     [](Trace& t) {
+       t.access_sites.space[0] = AccessSpace::Image;
+       t.access_sites.element[0] = 0;
+     },
+     "/profile/access_sites/bytes[0]", "an access to an image has bytes (found 4; expected 0)"},
+    {"AccessSiteImageElement",
+     [](Trace& t) {
+       t.access_sites.space[0] = AccessSpace::Image;
+       t.access_sites.bytes[0] = 0;
+     },
+     "/profile/access_sites/element[0]", "the element of an image is in the addresses (found 3; expected 0)"},
     {"AccessSiteSpace", [](Trace& t) { t.access_sites.space[0] = static_cast<AccessSpace>(9); },
-     "/profile/access_sites/space[0]", "there is no such value (found 9; expected less than 3)"},
+     "/profile/access_sites/space[0]", "there is no such value (found 9; expected less than 4)"},
     {"AccessSiteDescriptor", [](Trace& t) { t.access_sites.binding[1] = 1; }, "/profile/access_sites/set[1]",
      "a site without a descriptor names one (found set 0, binding 1, element 0;"},
     {"AccessSiteBytes", [](Trace& t) { t.access_sites.bytes[0] = 0; }, "/profile/access_sites/bytes[0]",

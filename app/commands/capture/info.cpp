@@ -81,7 +81,7 @@ std::string profile_text(const trace::FileInfo& info) {
   for (const trace::LaunchInfo& launch : info.launches) {
     accesses += launch.accesses;
   }
-  add(info.access_sites, counted(accesses, "access", "accesses") + " to buffers at " +
+  add(info.access_sites, counted(accesses, "access", "accesses") + " to buffers and images at " +
                              counted(info.access_sites, "place") + " in the code");
   return text.empty() ? "" : text + " (rayreplay profile)";
 }

@@ -262,7 +262,7 @@ void add_profile_command(CLI::App& root, Session& session) {
   CLI::App* command = root.add_subcommand(
       "profile",
       "Inside the shaders of an application captured with --profile: executions of basic blocks, uniform branches "
-      "and loads, paths of calls, loaded values, accesses to buffers");
+      "and loads, paths of calls, loaded values, accesses to buffers and images");
   command->group("Traces");
   auto options = std::make_shared<ProfileArguments>();
   declare(*command, *options);

@@ -35,18 +35,21 @@ Table access_table(const trace::Trace& trace, const std::vector<profile::SiteAcc
   for (std::size_t row = 0; row < sites.size(); ++row) {
     const profile::SiteAccesses& of = accesses[row];
     const trace::Shader& shader = trace.shaders[sites.shader[row]];
-    const bool descriptor = sites.space[row] == trace::AccessSpace::Descriptor;
-    const auto named = [&](std::uint32_t number) { return descriptor ? Cell{std::uint64_t{number}} : Cell{}; };
+    const bool buffer = sites.space[row] == trace::AccessSpace::Descriptor;
+    const bool image = sites.space[row] == trace::AccessSpace::Image;
+    const auto where = [](bool known, std::uint64_t number) { return known ? Cell{number} : Cell{}; };
     const auto sectors = static_cast<double>(of.group_sectors);
     const auto groups = static_cast<double>(of.groups);
-    const bool ran = of.groups != 0;
-    table.rows.push_back(
-        {std::uint64_t{sites.shader[row]}, std::string(to_string(shader.stage)), shader.name,
-         std::uint64_t{sites.function[row]}, std::uint64_t{sites.block[row]}, std::uint64_t{sites.instruction[row]},
-         std::string(to_string(sites.kind[row])), std::string(to_string(sites.space[row])), named(sites.set[row]),
-         named(sites.binding[row]), named(sites.element[row]), std::uint64_t{sites.bytes[row]}, of.lanes, of.groups,
-         of.sectors, of.lines, ran ? Cell{sectors / groups} : Cell{},
-         ran ? Cell{static_cast<double>(of.group_lines) / groups} : Cell{}, all > 0 ? Cell{sectors / all} : Cell{}});
+    const bool ran = of.groups != 0 && !image;
+    table.rows.push_back({std::uint64_t{sites.shader[row]}, std::string(to_string(shader.stage)), shader.name,
+                          std::uint64_t{sites.function[row]}, std::uint64_t{sites.block[row]},
+                          std::uint64_t{sites.instruction[row]}, std::string(to_string(sites.kind[row])),
+                          std::string(to_string(sites.space[row])), where(buffer || image, sites.set[row]),
+                          where(buffer || image, sites.binding[row]), where(buffer, sites.element[row]),
+                          where(!image, sites.bytes[row]), of.lanes, of.groups, where(!image, of.sectors),
+                          where(!image, of.lines), ran ? Cell{sectors / groups} : Cell{},
+                          ran ? Cell{static_cast<double>(of.group_lines) / groups} : Cell{},
+                          !image && all > 0 ? Cell{sectors / all} : Cell{}});
   }
   return table;
 }

@@ -1,6 +1,6 @@
-// The table of accesses to buffers of `rayreplay profile --rows memory`: a row for each recorded site.
+// The table of accesses to buffers and images of `rayreplay profile --rows memory`: a row for each recorded site.
 //
-// Contract: docs/surfaces.md lists the keys.
+// Contract: docs/surfaces.md lists the keys. Cells of sectors and lines are empty for images.
 #pragma once
 
 #include <vector>

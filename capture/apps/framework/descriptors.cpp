@@ -7,10 +7,20 @@
 namespace rayreplay::apps {
 namespace {
 
-/// In the order of Binding's alternatives.
-constexpr std::array<VkDescriptorType, std::variant_size_v<Binding>> kTypes{
+/// In the order of Binding's alternatives; the last says its own.
+constexpr std::array<VkDescriptorType, std::variant_size_v<Binding> - 1> kTypes{
     VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+
+VkDescriptorType type_of(const Binding& resource) {
+  const auto* images = std::get_if<ImagesBinding>(&resource);
+  return images != nullptr ? images->type : kTypes.at(resource.index());
+}
+
+std::uint32_t count_of(const Binding& resource) {
+  const auto* images = std::get_if<ImagesBinding>(&resource);
+  return images != nullptr ? static_cast<std::uint32_t>(images->images.size()) : 1;
+}
 
 }  // namespace
 
@@ -31,9 +41,10 @@ void DescriptorSet::create(const std::vector<Binding>& resources) {
   std::vector<VkDescriptorSetLayoutBinding> bindings;
   std::vector<VkDescriptorPoolSize> sizes;
   for (const Binding& resource : resources) {
-    const VkDescriptorType type = kTypes.at(resource.index());
-    bindings.push_back({static_cast<std::uint32_t>(bindings.size()), type, 1, kRayTracingStages, nullptr});
-    sizes.push_back({type, 1});
+    const VkDescriptorType type = type_of(resource);
+    const std::uint32_t count = count_of(resource);
+    bindings.push_back({static_cast<std::uint32_t>(bindings.size()), type, count, kRayTracingStages, nullptr});
+    sizes.push_back({type, count});
   }
   VkDescriptorSetLayoutCreateInfo layout{};
   layout.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
@@ -63,8 +74,8 @@ void DescriptorSet::write(std::uint32_t binding, const Binding& resource) {
   info.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
   info.dstSet = set_;
   info.dstBinding = binding;
-  info.descriptorCount = 1;
-  info.descriptorType = kTypes.at(resource.index());
+  info.descriptorCount = count_of(resource);
+  info.descriptorType = type_of(resource);
   VkWriteDescriptorSetAccelerationStructureKHR structure{};
   VkDescriptorImageInfo image{};
   VkDescriptorBufferInfo buffer{};
@@ -77,6 +88,8 @@ void DescriptorSet::write(std::uint32_t binding, const Binding& resource) {
     image.imageView = picture->view;
     image.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
     info.pImageInfo = &image;
+  } else if (const auto* images = std::get_if<ImagesBinding>(&resource)) {
+    info.pImageInfo = images->images.data();
   } else {
     const auto* uniform = std::get_if<UniformBinding>(&resource);
     const Buffer& bound = uniform != nullptr ? *uniform->buffer : *std::get<StorageBinding>(resource).buffer;

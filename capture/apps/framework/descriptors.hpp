@@ -23,7 +23,12 @@ struct ImageBinding {
 struct StructureBinding {
   VkAccelerationStructureKHR structure = VK_NULL_HANDLE;
 };
-using Binding = std::variant<StructureBinding, ImageBinding, UniformBinding, StorageBinding>;
+/// An array of images, samplers, or images with samplers; at least one.
+struct ImagesBinding {
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+  std::vector<VkDescriptorImageInfo> images;
+};
+using Binding = std::variant<StructureBinding, ImageBinding, UniformBinding, StorageBinding, ImagesBinding>;
 
 inline constexpr VkShaderStageFlags kRayTracingStages =
     VK_SHADER_STAGE_RAYGEN_BIT_KHR | VK_SHADER_STAGE_MISS_BIT_KHR | VK_SHADER_STAGE_CLOSEST_HIT_BIT_KHR |

@@ -51,11 +51,17 @@ VkDevice create_device(const DeviceCandidate& candidate, std::uint32_t family, c
   vulkan12.pNext = &structure;
   vulkan12.bufferDeviceAddress = VK_TRUE;
   vulkan12.scalarBlockLayout = VK_TRUE;
+  const VkBool32 images = request.images ? VK_TRUE : VK_FALSE;
+  vulkan12.shaderSampledImageArrayNonUniformIndexing = images;
+  vulkan12.shaderStorageImageArrayNonUniformIndexing = images;
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &vulkan12;
   features.features.shaderInt64 = VK_TRUE;
   features.features.shaderFloat64 = request.float64 ? VK_TRUE : VK_FALSE;
+  features.features.imageCubeArray = images;
+  features.features.shaderSampledImageArrayDynamicIndexing = images;
+  features.features.shaderStorageImageArrayDynamicIndexing = images;
 
   std::vector<const char*> extensions = required_extensions();
   if (request.reorder) {

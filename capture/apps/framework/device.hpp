@@ -19,6 +19,7 @@ struct DeviceRequest {
   std::string device;    ///< number in `list_devices`, or part of a name; empty: chosen
   bool reorder = false;  ///< VK_NV_ray_tracing_invocation_reorder
   bool float64 = false;  ///< double precision in shaders
+  bool images = false;   ///< arrays of cubes, and indices into arrays of images that differ between threads
 };
 
 /// Functions of extensions, which the loader does not export.

@@ -65,27 +65,35 @@ void Accesses::before(const Place& place, std::size_t function, std::uint32_t in
     ++labels_;
     return;
   }
+  AccessSite site;
+  site.function = static_cast<std::uint32_t>(function);
+  site.block = labels_ - 1;
+  site.instruction = index;
   std::string why = beyond(instruction);
+  std::string image_why = other_image_access(instruction);
   const auto access = access_of(instruction);
   const auto space = access ? layout_.space_of(access->pointer) : std::nullopt;
   if (space && !layout_.is_uniform(*definitions_, access->pointer)) {
-    AccessSite site;
-    site.function = static_cast<std::uint32_t>(function);
-    site.block = labels_ - 1;
-    site.instruction = index;
     site.kind = access->kind;
     site.space = *space;
     why = record(place, *access, std::move(site));
+  } else if (const auto image =
+                 access ? images_.atomic(*definitions_, access->pointer) : image_instruction(instruction);
+             image) {
+    image_why = record_image(place, *image, std::move(site));
   }
   if (!why.empty()) {
     ++left_out_[why];
+  }
+  if (!image_why.empty()) {
+    ++images_left_out_[image_why];
   }
 }
 
 std::string Accesses::record(const Place& place, const Access& access, AccessSite site) {
   Rewriter& r = rewriter_;
-  if (r.result.accesses.size() >= RR_MAX_ACCESS_SITES) {
-    return "their module has more than " + std::to_string(RR_MAX_ACCESS_SITES);
+  if (std::string full = fault_of_number(); !full.empty()) {
+    return full;
   }
   std::string why;
   const bool device = site.space == AccessSpace::Device;
@@ -108,17 +116,39 @@ std::string Accesses::record(const Place& place, const Access& access, AccessSit
     site.element = at->element;
     site.bytes = at->bytes;
   }
-  for (const std::uint32_t s : place.shaders) {
-    site.shaders.push_back(r.analysis.shaders[s].id);
-  }
   const Id number = r.linker.constant(static_cast<std::uint32_t>(r.result.accesses.size()));
   const Id value = device ? address(place.out, at, access.pointer) : offset(place.out, *at);
   const std::array<Id, 2> arguments = {number, value};
   const char* probe = device ? "rr_access_address" : "rr_access_offset";
   (void)r.call_probe(place.out, r.linker.type_void(),
                      r.linker.function(accesses_library(r.options.ballot_extension), probe), place.shaders, arguments);
-  r.result.accesses.push_back(std::move(site));
+  add(place, std::move(site));
   return {};
+}
+
+std::string Accesses::record_image(const Place& place, const ImageInstruction& access, AccessSite site) {
+  std::string why = fault_of_number();
+  if (why.empty()) {
+    const auto number = static_cast<std::uint32_t>(rewriter_.result.accesses.size());
+    why = images_.record(place, *definitions_, access, number, site);
+  }
+  if (why.empty()) {
+    add(place, std::move(site));
+  }
+  return why;
+}
+
+std::string Accesses::fault_of_number() const {
+  return rewriter_.result.accesses.size() < RR_MAX_ACCESS_SITES
+             ? ""
+             : "their module has more than " + std::to_string(RR_MAX_ACCESS_SITES);
+}
+
+void Accesses::add(const Place& place, AccessSite site) {
+  for (const std::uint32_t s : place.shaders) {
+    site.shaders.push_back(rewriter_.analysis.shaders[s].id);
+  }
+  rewriter_.result.accesses.push_back(std::move(site));
 }
 
 Id Accesses::sum(std::vector<Instruction>& out, const BufferPlace& place, Id base) {
@@ -171,6 +201,10 @@ void Accesses::finish() {
   for (const auto& [why, count] : left_out_) {
     rewriter_.note("addresses of " + std::to_string(count) +
                    (count == 1 ? " access to a buffer are" : " accesses to buffers are") + " not recorded: " + why);
+  }
+  for (const auto& [why, count] : images_left_out_) {
+    rewriter_.note("texels of " + std::to_string(count) +
+                   (count == 1 ? " access to an image are" : " accesses to images are") + " not recorded: " + why);
   }
 }
 

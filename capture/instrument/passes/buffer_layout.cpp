@@ -168,11 +168,11 @@ std::string BufferLayout::bind(Id variable, std::vector<Id>& indices, BufferPlac
   if (place.space != AccessSpace::Descriptor) {
     return {};
   }
-  const auto binding = bindings_.find(variable);
-  if (binding == bindings_.end()) {
+  const auto binding = binding_of(variable);
+  if (!binding) {
     return "their buffer has no binding";
   }
-  std::tie(place.set, place.binding) = binding->second;
+  std::tie(place.set, place.binding) = *binding;
   if (is_array(pointee(variable))) {
     const Instruction* element = indices.empty() ? nullptr : rewriter_.global(indices.front());
     if (element == nullptr || !element->is(Op::OpConstant)) {
@@ -196,6 +196,11 @@ Id BufferLayout::root_of(const PointerDefinitions& definitions, Id pointer, std:
     pointer = (*i)[3];
   }
   return pointer;
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> BufferLayout::binding_of(Id variable) const {
+  const auto found = bindings_.find(variable);
+  return found == bindings_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool BufferLayout::is_uniform(const PointerDefinitions& definitions, Id pointer) const {

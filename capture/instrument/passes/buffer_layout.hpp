@@ -41,6 +41,10 @@ class BufferLayout {
   /// Bytes of a value of `type` at a physical pointer.
   [[nodiscard]] std::optional<std::uint32_t> bytes_at(const PointerDefinitions& definitions, Id pointer, Id type,
                                                       std::string& why) const;
+  /// Set and binding of a variable; empty: it has none.
+  [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> binding_of(Id variable) const;
+  /// Follows chains and copies back to what is none; collects their indices.
+  [[nodiscard]] static Id root_of(const PointerDefinitions& definitions, Id pointer, std::vector<Id>& indices);
 
  private:
   /// The layout of a matrix in memory: decorations of the member that holds it, or an array of it.
@@ -60,8 +64,6 @@ class BufferLayout {
   };
 
   [[nodiscard]] Id pointee(Id pointer) const;
-  /// Follows chains and copies back to what is none; collects their indices.
-  [[nodiscard]] static Id root_of(const PointerDefinitions& definitions, Id pointer, std::vector<Id>& indices);
   [[nodiscard]] const Member* member(Id type, std::uint32_t index) const;
   [[nodiscard]] bool is_array(Id type) const;
   /// Empty, or why the step is not known.

@@ -328,6 +328,7 @@ PointerDefinitions::PointerDefinitions(const spirv::Function& function) {
       case Op::OpLoad:
       case Op::OpSampledImage:
       case Op::OpImage:
+      case Op::OpImageTexelPointer:
       case Op::OpPhi:
       case Op::OpSelect:
       case Op::OpFunctionParameter:

@@ -43,7 +43,9 @@
 #define RR_ACCESS_ADDRESS 16 // the same by device address: thread, low and high word of the address
                              //   site: w0 bits 24–31 its low 8 bits, w2 bits 27–31 its high 5 bits
 #define RR_HINT 17           // a developer's marker: thread, hint of the next ray that this shader call begins
-#define RR_KINDS 18
+#define RR_ACCESS_IMAGE 18   // before an access to an image: thread, low and high word of the texel as trace/texel_address.hpp packs
+                             //   it; both RR_NO_TEXEL: it has none that fits there (no image has that texel)
+#define RR_KINDS 19
 
 #define RR_WIDE 0x20u
 #define RR_PARTIAL 0x40u
@@ -51,6 +53,7 @@
 #define RR_MAX_PATH_COUNTERS 120
 #define RR_MAX_FIELDS 121
 #define RR_NO_RAY 0xFFFFFFu
+#define RR_NO_TEXEL 0xFFFFFFFFu
 #define RR_SITE_SHIFT 27
 #define RR_MAX_ACCESS_SITES 8192
 

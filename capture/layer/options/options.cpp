@@ -139,8 +139,9 @@ const std::vector<Option>& option_table() {
        "what is recorded inside the shaders: blocks, branches, loads, paths, values, memory (with commas between "
        "them), or all, which is all but values and memory. blocks: executions of each basic block; branches, loads: "
        "executions of each, and those in which all lanes agreed; paths: executions of each basic block in each call of "
-       "a shader; values: how often each load gave which value; memory: the address of each access to a buffer, which "
-       "takes much memory (default: nothing)"},
+       "a shader; values: how often each load gave which value; memory: the address of each access to a buffer and the "
+       "texel "
+       "of each access to an image, which takes much memory (default: nothing)"},
       {"block_counters", "RAYREPLAY_CAPTURE_BLOCK_COUNTERS", OptionType::Text, "all",
        "all: a counter of lanes and of groups for every block; minimal: of lanes alone, for so few that the others "
        "follow from them"},

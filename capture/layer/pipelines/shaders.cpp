@@ -105,7 +105,7 @@ void spool_paths(const instrument::Result& result) {
   spool_block(block);
 }
 
-/// Which accesses to buffers a module's shaders record.
+/// Which accesses to buffers and images a module's shaders record.
 void spool_accesses(const instrument::Result& result) {
   spool::Accesses block;
   block.module = result.entry_points.front().shader;

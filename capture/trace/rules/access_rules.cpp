@@ -1,4 +1,4 @@
-// Rules of accesses to buffers: the table of their sites, and the accesses of each launch.
+// Rules of accesses to buffers and images: the table of their sites, and the accesses of each launch.
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -29,6 +29,32 @@ bool check_kind(const char* column, std::size_t row, Kind kind, std::size_t kind
   return number < kinds;
 }
 
+/// What a site has by its space.
+void check_space(const AccessSites& sites, std::size_t row, FaultList& faults) {
+  const bool image = sites.space[row] == AccessSpace::Image;
+  const bool descriptor = sites.space[row] == AccessSpace::Descriptor;
+  if (!descriptor && !image && (sites.set[row] != 0 || sites.binding[row] != 0 || sites.element[row] != 0)) {
+    faults.add_row(
+        column_of("set"), row, "a site without a descriptor names one",
+        fmt::format("set {}, binding {}, element {}", sites.set[row], sites.binding[row], sites.element[row]),
+        "0, 0, 0");
+  }
+  if (image && sites.element[row] != 0) {
+    faults.add_row(column_of("element"), row, "the element of an image is in the addresses",
+                   std::to_string(sites.element[row]), "0");
+  }
+  if (!image && sites.kind[row] == AccessKind::Sample) {
+    faults.add_row(column_of("kind"), row, "only images are sampled", to_string(sites.kind[row]),
+                   "load, store or atomic");
+  }
+  if (!image && sites.bytes[row] == 0) {
+    faults.add_row(column_of("bytes"), row, "an access has no bytes", "0", "1 or more");
+  }
+  if (image && sites.bytes[row] != 0) {
+    faults.add_row(column_of("bytes"), row, "an access to an image has bytes", std::to_string(sites.bytes[row]), "0");
+  }
+}
+
 /// Events and addresses of a launch's accesses, by thread.
 void check_rows(const Launch& launch, const AccessSites& sites, const std::string& path, FaultList& faults) {
   const ThreadData& data = launch.data;
@@ -39,12 +65,14 @@ void check_rows(const Launch& launch, const AccessSites& sites, const std::strin
     return;
   }
   const auto beyond = [&](std::size_t i) {
-    return accesses.address[i] > std::numeric_limits<std::uint32_t>::max() &&
-           sites.space[accesses.site[i]] != AccessSpace::Device;
+    const AccessSpace space = sites.space[accesses.site[i]];
+    return accesses.address[i] > std::numeric_limits<std::uint32_t>::max() && space != AccessSpace::Device &&
+           space != AccessSpace::Image;
   };
   if (const auto row = first_row(0, accesses.size(), beyond)) {
     faults.add_row(path + "/accesses/address", *row, "an offset has more than 32 bits",
-                   std::to_string(accesses.address[*row]), "less than 4294967296, if it is no device address");
+                   std::to_string(accesses.address[*row]),
+                   "less than 4294967296, if it is no device address and no texel");
   }
   for (std::size_t thread = 0; thread < data.threads() && !faults.full(); ++thread) {
     const std::uint64_t events = data.event_offset[thread + 1] - data.event_offset[thread];
@@ -136,17 +164,10 @@ void check_access_sites(const AccessSites& sites, std::size_t shaders, FaultList
                                  sites.instruction[row]),
                      "each instruction once, by shader, function and instruction");
     }
-    check_kind("kind", row, sites.kind[row], kAccessKinds, faults);
-    if (check_kind("space", row, sites.space[row], kAccessSpaces, faults) &&
-        sites.space[row] != AccessSpace::Descriptor &&
-        (sites.set[row] != 0 || sites.binding[row] != 0 || sites.element[row] != 0)) {
-      faults.add_row(
-          column_of("set"), row, "a site without a descriptor names one",
-          fmt::format("set {}, binding {}, element {}", sites.set[row], sites.binding[row], sites.element[row]),
-          "0, 0, 0");
-    }
-    if (sites.bytes[row] == 0) {
-      faults.add_row(column_of("bytes"), row, "an access has no bytes", "0", "1 or more");
+    const bool kind_known = check_kind("kind", row, sites.kind[row], kAccessKinds, faults);
+    const bool space_known = check_kind("space", row, sites.space[row], kAccessSpaces, faults);
+    if (kind_known && space_known) {
+      check_space(sites, row, faults);
     }
   }
 }

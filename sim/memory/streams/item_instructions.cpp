@@ -11,6 +11,7 @@ namespace {
 DataKind kind_of(trace::AccessKind kind) {
   switch (kind) {
     case trace::AccessKind::Load:
+    case trace::AccessKind::Sample:
       return DataKind::ShaderLoad;
     case trace::AccessKind::Store:
       return DataKind::ShaderStore;

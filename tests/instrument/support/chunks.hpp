@@ -23,7 +23,7 @@ struct Chunk {
 
 /// `w0`: a chunk's first word.
 [[nodiscard]] inline std::uint32_t field_count(std::uint32_t w0) {
-  constexpr std::uint32_t kFields[RR_KINDS] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2};
+  constexpr std::uint32_t kFields[RR_KINDS] = {1, 12, 5, 3, 1, 5, 1, 1, 1, 5, 1, 3, 2, 0, 0, 2, 3, 2, 3};
   const std::uint32_t kind = w0 & 0x1F;
   return kind == RR_PATH_BYTES || kind == RR_PATH ? 1 + (w0 >> 24 & 0x7F) : kFields[kind];
 }

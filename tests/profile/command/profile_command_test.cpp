@@ -168,7 +168,8 @@ TEST_F(ProfileCommand, AccessesToBuffers) {
   const auto document = nlohmann::json::parse(printed({"profile", file, "--rows", "memory", "--format", "json"}));
   EXPECT_EQ(document.at("memory").at(0).at("sectors_per_instruction"), 1.5);
   EXPECT_THAT(printed({"profile", file}), HasSubstr("device address"));
-  EXPECT_THAT(printed({"info", file}), HasSubstr("4 accesses to buffers at 2 places in the code (rayreplay profile)"));
+  EXPECT_THAT(printed({"info", file}),
+              HasSubstr("4 accesses to buffers and images at 2 places in the code (rayreplay profile)"));
   refused({"profile", file, "--blocks"}, 3, "no counts of basic blocks");
   trace.launches.clear();
   trace.access_sites = {};
