@@ -25,6 +25,7 @@
 #include "sim/engine/stages/simt.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/engine/stages/structure.hpp"
+#include "sim/engine/stages/traffic.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/metrics.hpp"
 #include "sim/settings/thread_registers.hpp"

@@ -144,7 +144,7 @@ TEST(ImageLayouts, BlockLinearTilesByHand) {
   EXPECT_EQ(at(16, 0), 1024U) << "the next tile";
   EXPECT_EQ(at(32, 8), 2 * 1024U + 512);
   EXPECT_EQ(at(0, 16), 3 * 1024U) << "the next row of tiles";
-  EXPECT_EQ(at(39, 29), 5 * 1024U + 512 + 4 * 32 + 6 * 32 + 16 + 12);
+  EXPECT_EQ(at(39, 29), 5 * 1024U + 512 + 6 * 32 + 16 + 12);
   // 20 x 15: 2 x 2 GOBs; 10 x 7: one.
   EXPECT_EQ(at(0, 0, 1), 6 * 1024U);
   EXPECT_EQ(at(16, 8, 1), 7 * 1024U + 512);
