@@ -210,8 +210,8 @@ TEST(ImageLayouts, NoTwoBlocksShareBytes) {
       shape.block_width = 4 + random.below(3) * 4;
       shape.block_height = 4 + random.below(2);
     }
-    const std::uint32_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
-    shape.block_bytes = sizes[random.below(11)];
+    const std::uint32_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 96, 512};
+    shape.block_bytes = sizes[random.below(13)];
     std::uint32_t most = 1;
     for (std::uint32_t side = std::max({shape.width, shape.height, shape.depth}); side > 1; side /= 2) {
       ++most;
@@ -276,14 +276,14 @@ TEST(ImageLayouts, ImagesThatCannotBe) {
   EXPECT_THAT(refused({.levels = 4'000'000'000}), HasSubstr("more levels"));
   EXPECT_THAT(refused({.block_width = 0}), HasSubstr("no texels"));
   EXPECT_THAT(refused({.block_bytes = 0}), HasSubstr("no size"));
-  EXPECT_THAT(refused({.block_bytes = 65}), HasSubstr("no size"));
+  EXPECT_THAT(refused({.block_bytes = 2049}), HasSubstr("no size"));
   // The largest ones fit into 64 bits.
-  const ImageShape flat{.width = 65536, .height = 65536, .layers = 65536, .levels = 17, .block_bytes = 64};
-  const ImageShape solid{.width = 65536, .height = 65536, .depth = 65536, .levels = 17, .block_bytes = 64};
+  const ImageShape flat{.width = 65536, .height = 65536, .layers = 65536, .levels = 17, .block_bytes = 2048};
+  const ImageShape solid{.width = 65536, .height = 65536, .depth = 65536, .levels = 17, .block_bytes = 2048};
   for (const char* spec : {"block-linear", "tiled", "morton", "linear:row_alignment=65536"}) {
-    EXPECT_GE(Placed(spec, flat).plan().bytes(), std::uint64_t{1} << 54U) << spec;
-    EXPECT_GE(Placed(spec, solid).plan().bytes(), std::uint64_t{1} << 54U) << spec;
-    EXPECT_LT(Placed(spec, flat).plan().bytes(), std::uint64_t{1} << 56U) << spec;
+    EXPECT_GE(Placed(spec, flat).plan().bytes(), std::uint64_t{1} << 59U) << spec;
+    EXPECT_GE(Placed(spec, solid).plan().bytes(), std::uint64_t{1} << 59U) << spec;
+    EXPECT_LT(Placed(spec, flat).plan().bytes(), std::uint64_t{1} << 61U) << spec;
   }
   for (const char* spec : {"block-linear:height=3", "block-linear:depth=12", "tiled:tile_bytes=100",
                            "linear:row_alignment=24", "tiled:tile_bytes=32", "block-linear:height=64", "swizzled"}) {

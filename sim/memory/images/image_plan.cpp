@@ -11,7 +11,7 @@ namespace rayreplay::memory {
 namespace {
 
 constexpr std::uint32_t kMostSide = 1U << 16U;
-constexpr std::uint32_t kMostBlockBytes = 64;
+constexpr std::uint32_t kMostBlockBytes = 1U << 11U;  // 32 bytes of 64 samples
 
 void check(const ImageShape& shape, const std::string& where) {
   const auto require = [&](bool sound, const char* what, const std::string& found, const std::string& expected) {

@@ -5,7 +5,7 @@
 // its alignment; layers follow each other at multiples of the alignment of level 0. So a small level takes what its
 // layout takes for so few blocks (there is no packed tail of levels). `offset` gives the bytes from the image's start
 // to the block with this texel; `contains` says whether there is such a texel. Errors: Input (place: `where`) for a
-// side of 0 or of more than 65536 texels, blocks of 0 or more than 64 bytes or without texels, layers of a 3D image,
+// side of 0 or of more than 65536 texels, blocks of 0 or more than 2048 bytes or without texels, layers of a 3D image,
 // and more levels than the sides have. O(levels) to make, O(1) a texel. The layout must outlive the plan.
 #pragma once
 

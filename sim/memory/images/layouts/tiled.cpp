@@ -43,7 +43,7 @@ class Tiled final : public ImageLayout {
 
   [[nodiscard]] Tile tile_of(const BlockGrid& level) const {
     const std::uint32_t block = padded_bytes(level.block_bytes);
-    const auto bits = static_cast<std::uint32_t>(std::countr_zero(bytes_) - std::countr_zero(block));
+    const auto bits = static_cast<std::uint32_t>(std::max(0, std::countr_zero(bytes_) - std::countr_zero(block)));
     Tile tile;
     tile.x_bits = std::min((bits + 1) / 2, bits_for(level.width));
     tile.y_bits = std::min(bits / 2, bits_for(level.height));
@@ -64,7 +64,8 @@ const ImageLayouts::Registrar kRegistrar(
          "A tile has tile_bytes bytes and is as high as wide, or half as high: 128 x 128 texels of 4 bytes in 64 "
          "KiB. That is the shape of Vulkan's standard sparse image blocks in two dimensions. In a tile, the bits of "
          "a block's x and y alternate, x lowest. Tiles follow each other in rows, and so do the slices of a 3D "
-         "image. In a level that is smaller than a tile, a tile is no wider and no higher than the level, rounded "
+         "image. A tile has one block at least. In a level that is smaller than a tile, a tile is no wider and no "
+         "higher than the level, rounded "
          "up to powers of two.\n\nBlocks of 3, 6 or 12 bytes take 4, 8 or 16 (assumed). Hardware of several vendors "
          "has such tiles of 4 KiB or 64 KiB, with orders of their own inside.",
      .source = "Hakura, Gupta, The Design and Analysis of a Cache Architecture for Texture Mapping, ISCA 1997 (blocked "
