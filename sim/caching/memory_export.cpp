@@ -37,11 +37,11 @@ void MemoryExport::take(std::uint32_t sm, std::uint32_t warp, std::uint64_t /*cy
   std::array<std::uint64_t, 64> of_piece{};
   for (std::size_t piece = 1; piece < instruction.pieces; ++piece) {
     std::uint64_t mask = 0;
-    std::size_t lanes = 0, row = piece * count;
-    for (std::uint64_t rest = instruction.mask; rest != 0; rest &= rest - 1, ++row) {
-      if (address[row] != address[row - count]) {  // else the lane has no further piece
+    std::size_t lanes = 0, place = piece * count;
+    for (std::uint64_t rest = instruction.mask; rest != 0; rest &= rest - 1, ++place) {
+      if (address[place] != address[place - count]) {  // else the lane has no further piece
         mask |= rest & -rest;
-        of_piece.at(lanes++) = address[row];
+        of_piece.at(lanes++) = address[place];
       }
     }
     add(sm, warp, instruction, mask, of_piece.data());
