@@ -300,9 +300,9 @@ static inline int rr_trace_record(rr_trace* trace, uint32_t sm, uint32_t warp, i
 }
 
 static inline void rr_trace_write(rr_trace* trace, FILE* file) {
-  static const char* const kinds[] = {"node",          "index",       "vertex",       "box",          "instance",
-                                      "shader-record", "payload",     "stack",        "frame-buffer", "other",
-                                      "state",         "shader-load", "shader-store", "shader-atomic", "image-load",
+  static const char* const kinds[] = {"node",          "index",        "vertex",       "box",           "instance",
+                                      "shader-record", "payload",      "stack",        "frame-buffer",  "other",
+                                      "state",         "shader-load",  "shader-store", "shader-atomic", "image-load",
                                       "image-store",   "image-atomic", "image-sample"};
   uint32_t i;
   size_t size;

@@ -4,8 +4,8 @@
 // bytes from the level's start to a block's first byte; the block's bytes follow it. Blocks never share bytes, and all
 // lie in the `bytes` of `room`, at whose `alignment`, a power of two, the level has to start. Levels and layers are put
 // together by image_plan.hpp. Grids have sides of 1 to 65536 and blocks of 1 to 2048 bytes (all samples of a texel
-// together); blocks asked for lie in the grid. Layouts of hardware are not in a trace: every layout is an assumption. Deterministic, O(1). To add one: a .cpp
-// file in sim/memory/images/layouts/.
+// together); blocks asked for lie in the grid. Layouts of hardware are not in a trace: every layout is an assumption.
+// Deterministic, O(1). To add one: a .cpp file in sim/memory/images/layouts/.
 #pragma once
 
 #include <cstdint>
