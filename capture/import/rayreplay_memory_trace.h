@@ -54,6 +54,10 @@ typedef enum rr_kind {
   RR_SHADER_LOAD,
   RR_SHADER_STORE,
   RR_SHADER_ATOMIC,
+  RR_IMAGE_LOAD,
+  RR_IMAGE_STORE,
+  RR_IMAGE_ATOMIC,
+  RR_IMAGE_SAMPLE,
   RR_KINDS
 } rr_kind;
 
@@ -296,9 +300,10 @@ static inline int rr_trace_record(rr_trace* trace, uint32_t sm, uint32_t warp, i
 }
 
 static inline void rr_trace_write(rr_trace* trace, FILE* file) {
-  static const char* const kinds[] = {"node",          "index",       "vertex",       "box",          "instance",
-                                      "shader-record", "payload",     "stack",        "frame-buffer", "other",
-                                      "state",         "shader-load", "shader-store", "shader-atomic"};
+  static const char* const kinds[] = {"node",          "index",        "vertex",       "box",           "instance",
+                                      "shader-record", "payload",      "stack",        "frame-buffer",  "other",
+                                      "state",         "shader-load",  "shader-store", "shader-atomic", "image-load",
+                                      "image-store",   "image-atomic", "image-sample"};
   uint32_t i;
   size_t size;
   fputs(trace->head, file);

@@ -1,5 +1,6 @@
 #include "sim/caching/memory_export.hpp"
 
+#include <array>
 #include <bit>
 
 #include <fmt/format.h>
@@ -30,10 +31,28 @@ MemoryExport::MemoryExport(const std::string& path, import::TraceForm form, bool
 void MemoryExport::take(std::uint32_t sm, std::uint32_t warp, std::uint64_t /*cycle*/, const memory::Instructions& raw,
                         std::size_t row) {
   const memory::Instruction& instruction = raw.rows[row];
-  block_.add(static_cast<std::uint16_t>(sm), warp, instruction.store, instruction.bytes, instruction.mask,
-             raw.address.data() + instruction.first);
+  const std::uint64_t* const address = raw.address.data() + instruction.first;
+  add(sm, warp, instruction, instruction.mask, address);
+  const std::size_t count = instruction.lanes();
+  std::array<std::uint64_t, 64> of_piece{};
+  for (std::size_t piece = 1; piece < instruction.pieces; ++piece) {
+    std::uint64_t mask = 0;
+    std::size_t lanes = 0, place = piece * count;
+    for (std::uint64_t rest = instruction.mask; rest != 0; rest &= rest - 1, ++place) {
+      if (address[place] != address[place - count]) {  // else the lane has no further piece
+        mask |= rest & -rest;
+        of_piece.at(lanes++) = address[place];
+      }
+    }
+    add(sm, warp, instruction, mask, of_piece.data());
+  }
+}
+
+void MemoryExport::add(std::uint32_t sm, std::uint32_t warp, const memory::Instruction& instruction, std::uint64_t mask,
+                       const std::uint64_t* addresses) {
+  block_.add(static_cast<std::uint16_t>(sm), warp, instruction.store, instruction.bytes, mask, addresses);
   ++records_;
-  lanes_ += static_cast<std::uint64_t>(std::popcount(instruction.mask));
+  lanes_ += static_cast<std::uint64_t>(std::popcount(mask));
   if (block_.records() == import::kMaxBlockRecords) {
     writer_->append(block_);
     block_.clear();

@@ -2,10 +2,11 @@
 //
 // Contract: a sink of raw instructions (CacheOptions::make_raw) that writes a memory trace (capture/import): one record
 // an instruction, in the order of issue; allocations, machine and frame are in the header. Importing it gives every
-// SM's stream unchanged, element by element. A memory trace cannot represent cycles, the pixel of an access (except
-// frame-buffer writes), and the alternation of transactions of instructions issued at the same time by several SMs:
-// after import an instruction's transactions are contiguous. Memory: one block. `commit` completes the file; without it
-// no file is left. Errors: those of memory_trace.hpp.
+// SM's stream unchanged, element by element, except samples of images: each of their texels is a record of its own,
+// with the lanes that have so many. A memory trace cannot represent cycles, the pixel of an access (except frame-buffer
+// writes), and the alternation of transactions of instructions issued at the same time by several SMs: after import an
+// instruction's transactions are contiguous. Memory: one block. `commit` completes the file; without it no file is
+// left. Errors: those of memory_trace.hpp.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,9 @@ class MemoryExport : public memory::InstructionSink {
   }
 
  private:
+  void add(std::uint32_t sm, std::uint32_t warp, const memory::Instruction& instruction, std::uint64_t mask,
+           const std::uint64_t* addresses);
+
   std::unique_ptr<import::MemoryTraceWriter> writer_;
   import::RecordBlock block_;
   std::uint64_t records_ = 0, lanes_ = 0;

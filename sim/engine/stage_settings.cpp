@@ -345,6 +345,7 @@ memory::StreamOptions stream_of(const Settings& complete, std::uint32_t warp_siz
     options.stores_are_pixels = false;
   }
   options.load_bytes = words(complete, "stream.load_bytes");
+  options.image_layout = complete.text("stream.image_layout");
   options.coalescing = coalescing_of(complete);
   return options;
 }

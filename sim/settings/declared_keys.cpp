@@ -329,11 +329,15 @@ void add_stream(List& list) {
   list.whole("stream.load_bytes", defaults.load_bytes, "bytes", 0, kMaxSize, kStream,
              "Maximum bytes that a lane reads by one instruction; 0: no limit (a node is one instruction)")
       .flag("--load-bytes", kAccesses);
-  list.text(
-          "stream.shader_accesses", kAuto, kStream,
-          "Accesses of shaders to buffers, as a capture recorded them; auto: where the trace has those of all threads")
+  list.text("stream.shader_accesses", kAuto, kStream,
+            "Accesses of shaders to buffers and images, as a capture recorded them; auto: where the trace has those of "
+            "all "
+            "threads")
       .choices({kAuto, "on", "off"})
       .flag("--shader-accesses", kAccesses);
+  list.spec("stream.image_layout", memory::kAssumedImageLayout, memory::ImageLayout::kModelKind, kStream,
+            "Where the texels of images lie, whose accesses a capture recorded (assumed: a trace does not say it)")
+      .flag("--image-layout", kAccesses);
   list.truth("stream.coalesce", defaults.coalescing.coalesce, kStream,
              "Whether lanes of an instruction that touch one line share a transaction; false: each lane has its own")
       .flag("--per-lane", kAccesses);

@@ -24,6 +24,7 @@
 #include "sim/caching/cache_parts.hpp"
 #include "sim/machine/warp_scheduler.hpp"
 #include "sim/machine/work_distribution.hpp"
+#include "sim/memory/images/image_layout.hpp"
 #include "sim/memory/results/sums.hpp"
 #include "sim/memory/reuse/reuse_engine.hpp"
 #include "sim/settings/defaults.hpp"
@@ -135,6 +136,7 @@ const std::map<std::string, Completion, std::less<>>& completions() {
        }},
       {"schedule.distribution", auto_or_registry<machine::WorkDistribution>},
       {"schedule.warp_scheduler", of_registry<machine::WarpScheduler>},
+      {"stream.image_layout", of_registry<memory::ImageLayout>},
       {"cache.l1.model", [](const std::string& text) { return resolved_model(text, memory::kL1); }},
       {"cache.l2.model", [](const std::string& text) { return resolved_model(text, memory::kL2); }},
       {"cache.reuse_engine", of_registry<memory::ReuseEngine>},

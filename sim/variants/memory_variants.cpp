@@ -25,6 +25,7 @@
 #include "sim/engine/stages/simt.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/engine/stages/structure.hpp"
+#include "sim/engine/stages/traffic.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/metrics.hpp"
 #include "sim/settings/thread_registers.hpp"
@@ -285,11 +286,28 @@ class Comparison {
 
   void compare_rows() {
     const Metrics& baseline = result_.rows.front().metrics;
+    note_images();
     for (MemoryRow& row : result_.rows) {
       row.model_speed_up = ratio(baseline.at(kModelCycles), row.metrics.at(kModelCycles));
       if (row.metrics.contains(kCycles)) {
         row.speed_up = ratio(baseline.at(kCycles), row.metrics.at(kCycles));
       }
+    }
+  }
+
+  /// Images' layout is assumed; whether the launch's shaders use any is known when the rows have run.
+  void note_images() {
+    constexpr std::array kImages = {memory::DataKind::ImageLoad, memory::DataKind::ImageStore,
+                                    memory::DataKind::ImageAtomic, memory::DataKind::ImageSample};
+    const bool used = std::ranges::any_of(result_.rows, [&](const MemoryRow& row) {
+      return std::ranges::any_of(kImages, [&](memory::DataKind kind) {
+        return row.metrics.contains(traffic_metric(kind, TrafficPart::Bytes));
+      });
+    });
+    if (used) {
+      const Settings first = settings_of(asked_, wanted_.outputs, result_.rows.front());
+      result_.shader_notes.push_back(
+          fmt::format("texels of images lie as in {} (assumed)", first.text("stream.image_layout")));
     }
   }
 

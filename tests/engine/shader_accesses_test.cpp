@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/engine/stages/stream.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace rayreplay::test {
@@ -56,6 +57,17 @@ TEST_F(ShaderAccessesOf, AllThreadsOrSome) {
   EXPECT_EQ(info.what, "the launch has no recorded accesses of shaders");
   EXPECT_EQ(info.found, "a.rrt");
   EXPECT_THAT(info.fix, HasSubstr("--profile memory"));
+}
+
+TEST_F(ShaderAccessesOf, LayoutOfImages) {
+  const std::string key = "stream.image_layout";
+  const Settings& all = *of(10, 1, {}).settings;
+  EXPECT_EQ(all.text(key), "block-linear:height=32,depth=32");
+  EXPECT_TRUE(stream_uses_key(all, key));
+  EXPECT_FALSE(stream_uses_key(*of(10, 1, {"stream.shader_accesses=off"}).settings, key));
+  EXPECT_EQ(of(10, 1, {key + "=tiled"}).settings->text(key), "tiled:tile_bytes=65536");
+  EXPECT_THAT(error_of(ErrorKind::Usage, [&] { return of(10, 1, {key + "=block-liner"}).settings; }).fix,
+              HasSubstr("did you mean 'block-linear'?"));
 }
 
 TEST_F(ShaderAccessesOf, NotesSayWhatIsMissing) {

@@ -39,6 +39,7 @@ void append(Instructions& out, std::uint64_t mask, const std::vector<std::uint64
 /// What lanes ask of a line, byte by byte.
 struct TwinLine {
   std::set<std::uint32_t> lanes;
+  std::map<std::uint32_t, std::uint32_t> piece;  ///< by lane: its first one in the line
   std::set<std::uint64_t> bytes;
 };
 
@@ -59,7 +60,8 @@ void put_twin(const Instructions& from, const Instruction& row, const std::map<s
     out.transactions.push_back(transaction);
     for (const std::uint32_t lane : line.lanes) {
       if (options.requests) {
-        out.requests.push_back({from.element[row.first + lane], from.thread[row.first + lane]});
+        const std::size_t place = row.first + line.piece.at(lane) * row.lanes() + lane;
+        out.requests.push_back({from.element[place], from.thread[place]});
       }
     }
   }
@@ -72,13 +74,16 @@ WarpStream twin(const Instructions& from, const CoalesceOptions& options) {
     bool first = true;
     std::map<std::uint64_t, TwinLine> lines;
     for (std::uint32_t lane = 0; lane < static_cast<std::uint32_t>(std::popcount(row.mask)); ++lane) {
-      for (std::uint64_t i = 0; i < row.bytes; ++i) {
-        const std::uint64_t byte = from.address[row.first + lane] + i;
-        if (byte < i) {
-          break;  // over the end of the address space
+      for (std::uint64_t place = 0; place < std::uint64_t{row.bytes} * row.pieces; ++place) {
+        const auto piece = static_cast<std::uint32_t>(place / row.bytes);
+        const std::uint64_t byte = from.address[row.first + piece * row.lanes() + lane] + place % row.bytes;
+        if (byte < place % row.bytes) {
+          continue;  // over the end of the address space
         }
-        lines[byte / options.line_bytes].lanes.insert(lane);
-        lines[byte / options.line_bytes].bytes.insert(byte);
+        TwinLine& line = lines[byte / options.line_bytes];
+        line.lanes.insert(lane);
+        line.piece.emplace(lane, piece);
+        line.bytes.insert(byte);
       }
       if (!options.coalesce) {
         put_twin(from, row, lines, options, first, out);
@@ -104,6 +109,63 @@ void compare(const Instructions& from, const CoalesceOptions& options) {
     ASSERT_EQ(a, b) << i << ": line " << a.line << " sectors " << int{a.sectors} << " lanes " << int{a.lanes}
                     << " bytes " << a.bytes << " flags " << int{a.flags} << ", expected line " << b.line << " sectors "
                     << int{b.sectors} << " lanes " << int{b.lanes} << " bytes " << b.bytes << " flags " << int{b.flags};
+  }
+}
+
+/// The texels of a linear filter, say: lanes with several addresses.
+void append_pieces(Instructions& out, std::uint64_t mask, std::uint8_t pieces,
+                   const std::vector<std::uint64_t>& addresses, std::uint32_t bytes) {
+  ASSERT_EQ(addresses.size(), static_cast<std::size_t>(std::popcount(mask)) * pieces);
+  Instruction row{.mask = mask, .first = static_cast<std::uint32_t>(out.address.size()), .bytes = bytes};
+  row.kind = DataKind::ImageSample;
+  row.pieces = pieces;
+  out.rows.push_back(row);
+  for (const std::uint64_t address : addresses) {
+    out.element.push_back(static_cast<std::uint32_t>(out.address.size()) * 3 + 1);
+    out.thread.push_back(static_cast<std::uint32_t>(out.address.size()) * 7 + 2);
+    out.address.push_back(address);
+  }
+}
+
+TEST(Coalesce, PiecesByHand) {
+  Instructions from;
+  // Lanes 0 and 2: two rows of two texels, of which lane 2's lie in two lines; its last one is repeated.
+  append_pieces(from, 0b101, 4, {24, 60, 28, 332, 40, 0, 44, 0}, 4);
+  WarpStream made;
+  memory::coalesce(from, {}, made);
+  EXPECT_EQ(made.first, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(made.transactions, (std::vector<Transaction>{{0, 0, 0b11, 2, DataKind::ImageSample, memory::kFirst, 24},
+                                                         {2, 0, 0b100, 1, DataKind::ImageSample, 0, 4}}));
+  EXPECT_EQ(made.requests, (std::vector<Request>{{1, 2}, {4, 9}, {10, 23}})) << "of the first piece in the line";
+  // Without coalescing each lane has its own lines.
+  WarpStream alone;
+  memory::coalesce(from, {.coalesce = false}, alone);
+  EXPECT_EQ(alone.transactions, (std::vector<Transaction>{{0, 0, 0b11, 1, DataKind::ImageSample, memory::kFirst, 16},
+                                                          {0, 0, 0b11, 1, DataKind::ImageSample, 0, 8},
+                                                          {2, 0, 0b100, 1, DataKind::ImageSample, 0, 4}}));
+}
+
+TEST(Coalesce, PiecesAsTheirTwin) {
+  Random random(5);
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE(round);
+    Instructions from;
+    for (int row = 0; row < 3; ++row) {
+      const std::uint64_t mask = random.one_in(3) ? random.bits() | 1U : 1U << random.below(5) | 4U;
+      const auto pieces = static_cast<std::uint8_t>(2 + random.below(7));
+      const std::uint64_t base = random.one_in(10) ? ~std::uint64_t{0} - 300 : random.below(4) * 1000;
+      std::vector<std::uint64_t> addresses(static_cast<std::size_t>(std::popcount(mask)) * pieces);
+      for (std::uint64_t& address : addresses) {
+        address = base + random.below(random.one_in(3) ? 300 : 80);
+      }
+      append_pieces(from, mask, pieces, addresses, 1U << random.below(5));
+      append(from, 0b11, {base, base + 4}, 4);
+    }
+    for (const bool coalesce : {true, false}) {
+      compare(from, {.coalesce = coalesce});
+      compare(from, {.line_bytes = 32, .coalesce = coalesce});
+      compare(from, {.line_bytes = 256, .coalesce = coalesce});
+    }
   }
 }
 

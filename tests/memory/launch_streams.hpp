@@ -30,7 +30,8 @@ inline const memory::Allocation& named(const memory::Allocations& table, const s
   return *found;
 }
 
-/// "node 1011 load 32: top nodes+0 top nodes+0 blas 0 nodes+64": lanes, then each one's address in its allocation.
+/// "node 1011 load 32: top nodes+0 top nodes+0 blas 0 nodes+64": lanes, then each one's address in its allocation, and
+/// those of its further pieces: "image 0+24,28".
 inline std::vector<std::string> told(const memory::Instructions& raw, const memory::Allocations& table,
                                      std::uint32_t lanes) {
   std::vector<std::string> rows;
@@ -46,6 +47,12 @@ inline std::vector<std::string> told(const memory::Instructions& raw, const memo
       const std::uint64_t address = raw.address[row.first + static_cast<std::uint32_t>(i)];
       const std::uint32_t index = table.find(address, cursor);
       text += " " + table.rows()[index].name + "+" + std::to_string(address - table.rows()[index].start);
+      for (std::uint32_t piece = 1; piece < row.pieces; ++piece) {
+        const std::uint32_t place = row.first + static_cast<std::uint32_t>(i) + piece * row.lanes();
+        if (raw.address[place] != raw.address[place - row.lanes()]) {
+          text += "," + std::to_string(raw.address[place] - table.rows()[index].start);
+        }
+      }
     }
     rows.push_back(text);
   }

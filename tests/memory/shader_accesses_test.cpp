@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -13,6 +14,7 @@
 #include "sim/memory/streams/shader_calls.hpp"
 #include "tests/memory/launch_streams.hpp"
 #include "tests/memory/shader_accesses.hpp"
+#include "tests/memory/slow_images.hpp"
 #include "tests/memory/traced_launches.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
@@ -31,15 +33,15 @@ using trace::AccessSpace;
 constexpr std::uint64_t kPage = 65536;
 
 bool is_of_shaders(DataKind kind) {
-  return kind == DataKind::ShaderLoad || kind == DataKind::ShaderStore || kind == DataKind::ShaderAtomic;
+  return kind >= DataKind::ShaderLoad && kind <= DataKind::ImageSample;
 }
 
 /// The rows that `told` gives, without those of the traversal.
 std::vector<std::string> told_around(const WarpStream& stream, const memory::Allocations& table, std::uint32_t lanes) {
   std::vector<std::string> rows;
   for (const std::string& row : told(stream.raw, table, lanes)) {
-    if (row.starts_with("shader") || row.starts_with("frame") || row.starts_with("payload") ||
-        row.starts_with("state")) {
+    if (row.starts_with("shader") || row.starts_with("image") || row.starts_with("frame") ||
+        row.starts_with("payload") || row.starts_with("state")) {
       rows.push_back(row);
     }
   }
@@ -179,6 +181,109 @@ TEST_F(ShaderAccessesByHand, PixelsAreWrittenOnce) {
   EXPECT_EQ(source_->tally().stored_pixels, 0U);
 }
 
+/// Two descriptors of one image, a picture, and descriptors that are not in the table.
+TEST_F(ShaderAccessesByHand, Images) {
+  using trace::pack;
+  const auto image_site = [&](std::uint16_t shader, AccessKind kind, std::uint32_t binding) {
+    return add_site(trace_,
+                    {.shader = shader, .kind = kind, .space = AccessSpace::Image, .binding = binding, .bytes = 0});
+  };
+  const std::uint32_t draw = image_site(0, AccessKind::Store, 6);
+  const std::uint32_t look = image_site(2, AccessKind::Sample, 5);
+  const std::uint32_t fetch = image_site(2, AccessKind::Load, 5);
+  const std::uint32_t sum = image_site(2, AccessKind::Atomic, 7);
+  const memory::ImageShape texture{.width = 16, .height = 16, .layers = 2, .levels = 2};
+  add_image(launch(), {.binding = 5, .image = 4, .shape = texture, .filter = trace::Filter::Linear});
+  add_image(launch(), {.binding = 5,
+                       .element = 1,
+                       .image = 4,
+                       .shape = texture,
+                       .base_layer = 1,
+                       .base_level = 1,
+                       .filter = trace::Filter::Nearest});
+  add_image(launch(), {.binding = 5, .element = 3, .image = 4, .shape = texture});
+  add_image(launch(), {.binding = 6, .image = 2, .shape = {.width = 4, .block_bytes = 16}});
+  set_accesses(launch(), {{{2, look, pack({.x = 5, .y = 3})},
+                           {2, fetch, pack({.x = 1, .y = 4})},
+                           {2, fetch, pack({.x = 16})},
+                           {2, sum, pack({})},
+                           {2, draw, pack({.x = 0})}},
+                          {{2, look, pack({.x = 31, .y = 1})},
+                           {2, fetch, pack({.x = 2, .y = 3, .layer = 1, .level = 1})},
+                           {2, draw, pack({.x = 1})}},
+                          {{2, draw, pack({.x = 4})}},
+                          {{2, look, pack({.x = 9, .y = 3, .element = 1})},
+                           {2, look, pack({.x = 1, .element = 3})},
+                           {2, look, pack({.element = 2})},
+                           {2, draw, pack({.x = 3})}}});
+  const auto all = rows(options_);
+  // A GOB has the sectors 0 and 2 side by side, of 4 x 2 texels; 1 and 3 below. Layers have 2 GOBs of level 0, one of
+  // level 1, and start at multiples of two. Texels left of the first are the last.
+  EXPECT_THAT(all.at(0), ElementsAre("image-sample 11 load 4: image 4+24,28,40,44 image 4+332,0,348,16",
+                                     "image-load 11 load 4: image 4+132 image 4+3128",
+                                     "image-store 11 store 16: image 2+0 image 2+64"));
+  // The level's nearest texel is 4, 1 of layer 1. The filter of a descriptor without a sampler is linear.
+  EXPECT_THAT(all.at(1),
+              ElementsAre("image-sample 01 load 4: image 4+3152", "image-sample 01 load 4: image 4+688,692,0,4",
+                          "image-store 01 store 16: image 2+320", "frame-buffer 10 store 16: frame buffer+32"));
+  EXPECT_THAT(
+      transactions(0),
+      ElementsAre("image-sample image 4 line 0 sectors 3 lanes 2", "image-sample image 4 line 2 sectors 4 lanes 1",
+                  "image-load image 4 line 1 sectors 1 lanes 1", "image-load image 4 line 24 sectors 2 lanes 1",
+                  "image-store image 2 line 0 sectors 5 lanes 2"));
+  EXPECT_EQ(source_->tally().shader_accesses, 9U);
+  EXPECT_EQ(source_->tally().image_accesses, 9U);
+  EXPECT_EQ(source_->tally().nowhere_accesses, 4U) << "x = 16, binding 7, x = 4, element 2";
+  EXPECT_EQ(source_->tally().assumed_filters, 1U);
+  EXPECT_EQ(source_->tally().stored_pixels, 3U) << "a store that no image has is none";
+  const memory::Allocation& picture = named(source_->allocations(), "image 2");
+  EXPECT_EQ(picture.start % kPage, 0U);
+  EXPECT_EQ(picture.bytes, kPage);
+  EXPECT_EQ(named(source_->allocations(), "image 4").start, picture.start + kPage);
+  // A shader that writes images, by its code, has its pixel in these that are recorded.
+  options_.writes_images = {1, 0, 0, 0};
+  EXPECT_EQ(rows(options_), all);
+  // In another layout.
+  options_.image_layout = "linear:row_alignment=1";
+  EXPECT_THAT(rows(options_).at(0), ElementsAre("image-sample 11 load 4: image 4+72,76,136,140 image 4+60,0,124,64",
+                                                "image-load 11 load 4: image 4+260 image 4+2408",
+                                                "image-store 11 store 16: image 2+0 image 2+16"));
+}
+
+/// An array of descriptors whose images have blocks of other sizes; a 3D image; lanes with fewer texels than others.
+TEST_F(ShaderAccessesByHand, ImagesOfOtherForms) {
+  using trace::pack;
+  const std::uint32_t look = add_site(
+      trace_, {.shader = 2, .kind = AccessKind::Sample, .space = AccessSpace::Image, .binding = 5, .bytes = 0});
+  options_.image_layout = "linear:row_alignment=1";
+  options_.warp_size = 4;
+  options_.pixel_bytes = 0;
+  const auto linear = trace::Filter::Linear;
+  add_image(launch(), {.binding = 5, .image = 0, .shape = {.width = 2, .height = 2, .depth = 2}, .filter = linear});
+  add_image(launch(), {.binding = 5,
+                       .element = 1,
+                       .image = 1,
+                       .shape = {.width = 8, .height = 8, .block_width = 4, .block_height = 4, .block_bytes = 8},
+                       .filter = linear});
+  add_image(launch(), {.binding = 5, .element = 2, .image = 2, .shape = {.width = 8}, .filter = linear});
+  set_accesses(launch(), {{{2, look, pack({.x = 1, .y = 1, .layer = 1})}},
+                          {{2, look, pack({.x = 7, .y = 5, .element = 1})}},
+                          {},
+                          {{2, look, pack({.x = 4, .y = 0, .element = 2})}}});
+  options_.work = true;
+  options_.call_work.resize(trace_.shaders.size() * trace::kEventKinds);
+  source_ = memory::make_launch_source(trace_, launch(), structure_, {0, 1, 2, 3}, options_);
+  const WarpStream stream = all_streams(*source_)[0];
+  // The recorded slice, then the next, which is the first. Texels of one compressed block are one piece.
+  EXPECT_THAT(told_around(stream, source_->allocations(), 4),
+              ElementsAre("image-sample 1001 load 4: image 0+16,20,24,28,0,4,8,12 image 2+4,8",
+                          "image-sample 0100 load 8: image 1+0,8"));
+  const memory::Instruction& row = stream.raw.rows[stream.raw.rows.size() - 2];
+  EXPECT_EQ(row.pieces, 8U);
+  EXPECT_EQ(stream.raw.address.size() - row.first, 18U);
+  EXPECT_TRUE(stream.work[stream.raw.rows.size() - 1].follows) << "both are one instruction of the shader";
+}
+
 /// Ray generation traces, its hit shader calls a callable and traces again, both go on behind that.
 TEST_F(ShaderAccessesByHand, CallsInCalls) {
   LaunchBuilder builder({1, 1, 1});
@@ -277,12 +382,33 @@ class Twin {
  public:
   Twin(const trace::Trace& trace, const trace::Launch& launch, const scheduler::Segments& segments,
        const memory::Allocations& table)
-      : trace_(trace), data_(launch.data), segments_(segments), table_(table) {
+      : trace_(trace), launch_(launch), data_(launch.data), segments_(segments), table_(table) {
+    for (std::size_t row = 0; row < launch.images.size(); ++row) {
+      images_.emplace_back(shape_of(row), 32, 32);
+    }
     for (std::size_t row = 0; row < data_.accesses.size(); ++row) {
+      if (is_image(row)) {
+        for (const std::uint64_t offset : blocks(row)) {
+          pages_[image_name(row)].insert(offset / kPage);
+        }
+        continue;
+      }
       const std::uint64_t first = data_.accesses.address[row];
       const std::uint64_t last = first + trace_.access_sites.bytes[data_.accesses.site[row]] - 1;
       pages_[name_of(data_.accesses.site[row])].insert({first / kPage, last / kPage});
     }
+  }
+
+  [[nodiscard]] bool is_image(std::uint64_t row) const {
+    return trace_.access_sites.space[data_.accesses.site[row]] == AccessSpace::Image;
+  }
+  /// Whether the access touches memory.
+  [[nodiscard]] bool is_somewhere(std::uint64_t row) const {
+    return !is_image(row) || !blocks(row).empty();
+  }
+  [[nodiscard]] bool assumes_filter(std::uint64_t row) const {
+    return is_image(row) && is_somewhere(row) && kind_of(row) == AccessKind::Sample &&
+           launch_.images.filter[*row_of_table(row)] == trace::Filter::None;
   }
 
   /// A text for each instruction of shaders of an item.
@@ -310,6 +436,69 @@ class Twin {
   }
 
  private:
+  [[nodiscard]] AccessKind kind_of(std::uint64_t row) const {
+    return trace_.access_sites.kind[data_.accesses.site[row]];
+  }
+  [[nodiscard]] memory::ImageShape shape_of(std::size_t row) const {
+    const trace::Images& table = launch_.images;
+    return {table.width[row],  table.height[row],      table.depth[row],        table.layers[row],
+            table.levels[row], table.block_width[row], table.block_height[row], table.block_bytes[row]};
+  }
+  /// The access's descriptor in the table of images.
+  [[nodiscard]] std::optional<std::size_t> row_of_table(std::uint64_t row) const {
+    const trace::Images& table = launch_.images;
+    for (std::size_t at = 0; at < table.size(); ++at) {
+      if (table.set[at] == 0 && table.binding[at] == trace_.access_sites.binding[data_.accesses.site[row]] &&
+          table.element[at] == data_.accesses.address[row] >> 48U) {
+        return at;
+      }
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::string image_name(std::uint64_t row) const {
+    const auto at = row_of_table(row);
+    return at ? "image " + std::to_string(launch_.images.image[*at]) : "no image";
+  }
+  /// Places in the image of the blocks that the access touches, in the order of its texels.
+  [[nodiscard]] std::vector<std::uint64_t> blocks(std::uint64_t row) const {
+    const auto at = row_of_table(row);
+    if (!at) {
+      return {};
+    }
+    const trace::Images& table = launch_.images;
+    const std::uint64_t address = data_.accesses.address[row];
+    const auto x = static_cast<std::int64_t>(address % 65536), y = static_cast<std::int64_t>(address >> 16U) % 65536;
+    const std::uint32_t third = static_cast<std::uint32_t>(address >> 32U) % 4096 + table.base_layer[*at];
+    const auto level = static_cast<std::uint32_t>(address >> 44U) % 16 + table.base_level[*at];
+    const bool solid = table.depth[*at] > 1;
+    const auto texel = [&](std::int64_t column, std::int64_t line, std::int64_t slice) {
+      return memory::ImageTexel{static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(line),
+                                static_cast<std::uint32_t>(solid ? slice : 0), solid ? 0 : third, level};
+    };
+    const bool sample = kind_of(row) == AccessKind::Sample;
+    const memory::ImageTexel nearest = sample ? texel(x / 2, y / 2, third) : texel(x, y, third);
+    if (!images_[*at].contains(nearest)) {
+      return {};
+    }
+    if (!sample || table.filter[*at] == trace::Filter::Nearest) {
+      return {images_[*at].offset(nearest)};
+    }
+    const std::int64_t width = SlowImage::texels(table.width[*at], level);
+    const std::int64_t height = SlowImage::texels(table.height[*at], level);
+    const std::int64_t depth = SlowImage::texels(table.depth[*at], level);
+    const auto wrapped = [](std::int64_t place, std::int64_t side) { return ((place % side) + side) % side; };
+    std::vector<std::uint64_t> all;
+    for (int i = 0; i < 8; ++i) {
+      // (x − 1) / 2 rounded down, as a right shift does.
+      const std::uint64_t offset = images_[*at].offset(texel(wrapped(((x - 1) >> 1) + (i & 1), width),
+                                                             wrapped(((y - 1) >> 1) + (i >> 1 & 1), height),
+                                                             wrapped(std::int64_t{third} + (i >> 2), depth)));
+      if (std::ranges::find(all, offset) == all.end()) {
+        all.push_back(offset);
+      }
+    }
+    return all;
+  }
   [[nodiscard]] std::string name_of(std::uint32_t site) const {
     return trace_.access_sites.space[site] == AccessSpace::Device
                ? "device memory"
@@ -377,8 +566,16 @@ class Twin {
     return begun < rays ? Moment(begun + 1, kBefore, 0, 0) : Moment(rays, kBehind, 0, 0);
   }
   [[nodiscard]] std::string place_of(std::uint64_t row) const {
-    const std::string name = name_of(data_.accesses.site[row]);
-    const std::uint64_t address = data_.accesses.address[row];
+    if (!is_image(row)) {
+      return place_in(name_of(data_.accesses.site[row]), data_.accesses.address[row]);
+    }
+    std::string text;
+    for (const std::uint64_t offset : blocks(row)) {
+      text += (text.empty() ? "" : ",") + place_in(image_name(row), offset);
+    }
+    return text;
+  }
+  [[nodiscard]] std::string place_in(const std::string& name, std::uint64_t address) const {
     const auto& pages = pages_.at(name);
     const auto rank = static_cast<std::uint64_t>(std::distance(pages.begin(), pages.find(address / kPage)));
     const memory::Allocation& table = named(table_, name);
@@ -414,41 +611,61 @@ class Twin {
       };
       const auto ready = std::ranges::find_if_not(keys, waits);
       const Key next = ready == keys.end() ? keys.front() : *ready;
-      std::string text = std::string(trace::to_string(trace_.access_sites.kind[next.first])) + " " +
-                         std::to_string(trace_.access_sites.bytes[next.first]) + ":";
+      const std::string kind =
+          std::string(trace_.access_sites.space[next.first] == AccessSpace::Image ? "image-" : "") +
+          trace::to_string(trace_.access_sites.kind[next.first]) + " ";
+      std::map<std::uint32_t, std::string> by_size;
       for (auto& [lane, of_lane] : left) {
         const auto one = std::ranges::find_if(of_lane, [&](const auto& access) { return access.first == next; });
-        if (one != of_lane.end()) {
-          text += " " + std::to_string(lane) + "@" + place_of(one->second);
-          of_lane.erase(one);
+        if (one == of_lane.end()) {
+          continue;
         }
+        if (is_somewhere(one->second)) {
+          const std::uint32_t bytes = is_image(one->second) ? launch_.images.block_bytes[*row_of_table(one->second)]
+                                                            : trace_.access_sites.bytes[next.first];
+          by_size[bytes] += " " + std::to_string(lane) + "@" + place_of(one->second);
+        }
+        of_lane.erase(one);
       }
-      all.push_back(text);
+      for (const auto& [bytes, text] : by_size) {
+        all.push_back(kind + std::to_string(bytes) + ":" + text);
+      }
     }
   }
 
   const trace::Trace& trace_;
+  const trace::Launch& launch_;
   const trace::ThreadData& data_;
   const scheduler::Segments& segments_;
   const memory::Allocations& table_;
   std::map<std::string, std::set<std::uint64_t>> pages_;
+  std::vector<SlowImage> images_;  ///< by row of the table
 };
 
 std::vector<std::string> of_shaders(const memory::Instructions& raw) {
-  constexpr std::array<const char*, 3> kNames{"load", "store", "atomic"};
+  constexpr std::array<const char*, 7> kNames{"load",        "store",        "atomic",      "image-load",
+                                              "image-store", "image-atomic", "image-sample"};
   std::vector<std::string> all;
   for (const memory::Instruction& row : raw.rows) {
     if (!is_of_shaders(row.kind)) {
       continue;
     }
-    EXPECT_EQ(row.store, row.kind != DataKind::ShaderLoad);
+    EXPECT_EQ(row.store,
+              row.kind != DataKind::ShaderLoad && row.kind != DataKind::ImageLoad && row.kind != DataKind::ImageSample);
     std::string text =
         std::string(kNames.at(static_cast<std::size_t>(row.kind) - static_cast<std::size_t>(DataKind::ShaderLoad))) +
         " " + std::to_string(row.bytes) + ":";
     std::uint32_t at = row.first;
     for (std::uint64_t mask = row.mask; mask != 0; mask &= mask - 1, ++at) {
-      text += " " + std::to_string(std::countr_zero(mask)) + "@" + std::to_string(raw.address[at]) + "/" +
-              std::to_string(raw.element[at]);
+      text += " " + std::to_string(std::countr_zero(mask)) + "@";
+      for (std::uint32_t piece = 0; piece < row.pieces; ++piece) {
+        const std::uint32_t place = at + piece * row.lanes();
+        EXPECT_EQ(raw.thread[place], raw.thread[at]);
+        if (piece == 0 || raw.address[place] != raw.address[place - row.lanes()]) {
+          text +=
+              (piece == 0 ? "" : ",") + std::to_string(raw.address[place]) + "/" + std::to_string(raw.element[place]);
+        }
+      }
     }
     all.push_back(text);
   }
@@ -459,7 +676,8 @@ std::vector<std::string> of_shaders(const memory::Instructions& raw) {
 std::vector<std::string> others(const WarpStream& stream, const memory::Allocations& table, std::uint32_t lanes) {
   std::vector<std::string> rows = told(stream.raw, table, lanes);
   std::erase_if(rows, [](const std::string& row) {
-    return row.starts_with("shader-load") || row.starts_with("shader-store") || row.starts_with("shader-atomic");
+    return row.starts_with("shader-load") || row.starts_with("shader-store") || row.starts_with("shader-atomic") ||
+           row.starts_with("image-");
   });
   return rows;
 }
@@ -480,7 +698,7 @@ void expect_twin(const trace::Trace& trace, const scheduler::Segments& segments,
   StreamOptions options;
   options.warp_size = warp_size;
   options.shader_accesses = true;
-  options.writes_images.assign(trace.shaders.size(), 1);
+  options.stores_are_pixels = false;
   options.coalescing.keep_raw = true;
   const memory::LaunchWork work{.segments = &segments, .segment_at = segment_at, .thread_at = thread_at};
   const auto source = memory::make_segment_source(trace, launch, structure, work, options);
@@ -499,16 +717,25 @@ void expect_twin(const trace::Trace& trace, const scheduler::Segments& segments,
       lanes += is_of_shaders(row.kind) ? static_cast<std::uint64_t>(std::popcount(row.mask)) : 0U;
     }
   }
-  std::uint64_t expected = 0;
+  memory::SourceTally expected;
   for (std::size_t thread = 0; thread < launch.data.threads(); ++thread) {
     for (std::uint64_t row = launch.data.accesses.offset[thread];
          row < launch.data.accesses.offset[thread + 1] && segments.first[thread] < segments.first[thread + 1]; ++row) {
-      expected += trace.access_sites.space[launch.data.accesses.site[row]] != AccessSpace::ShaderRecord ? 1U : 0U;
+      if (trace.access_sites.space[launch.data.accesses.site[row]] == AccessSpace::ShaderRecord) {
+        continue;
+      }
+      ++(twin.is_somewhere(row) ? expected.shader_accesses : expected.nowhere_accesses);
+      expected.image_accesses += twin.is_image(row) && twin.is_somewhere(row) ? 1U : 0U;
+      expected.assumed_filters += twin.assumes_filter(row) ? 1U : 0U;
     }
   }
-  EXPECT_EQ(lanes, expected) << "each access once";
-  EXPECT_EQ(source->tally().shader_accesses, expected);
-  EXPECT_GT(expected, 0U);
+  EXPECT_EQ(lanes, expected.shader_accesses) << "each access once";
+  const memory::SourceTally& tally = source->tally();
+  EXPECT_EQ(tally.shader_accesses, expected.shader_accesses);
+  EXPECT_EQ(tally.image_accesses, expected.image_accesses);
+  EXPECT_EQ(tally.nowhere_accesses, expected.nowhere_accesses);
+  EXPECT_EQ(tally.assumed_filters, expected.assumed_filters);
+  EXPECT_GT(expected.shader_accesses, 0U);
 }
 
 TEST(ShaderAccesses, AsTheirTwin) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -126,6 +127,9 @@ ordered_json summary_json(const CacheResult& result) {
   json["ignored_rays"] = result.tally.ignored_rays;
   json["unobserved_candidates"] = result.tally.unobserved;
   json["shader_accesses"] = result.tally.shader_accesses;
+  json["image_accesses"] = result.tally.image_accesses;
+  json["nowhere_accesses"] = result.tally.nowhere_accesses;
+  json["assumed_filters"] = result.tally.assumed_filters;
   json["stored_pixels"] = result.tally.stored_pixels;
   json["structure_bytes"] = result.structure_bytes;
   return json;
@@ -217,15 +221,44 @@ std::string cache_sentences(const CacheResult& result) {
 
 namespace {
 
+/// What is assumed about captured accesses to images, and which of them touch no memory.
+std::vector<std::string> image_notes(const CacheResult& result) {
+  const memory::SourceTally& tally = result.tally;
+  std::vector<std::string> notes;
+  if (tally.image_accesses > 0) {
+    notes.push_back(fmt::format("{} to images, whose texels lie as in {} (assumed)",
+                                counted(tally.image_accesses, "access", "accesses"),
+                                result.options.stream.image_layout));
+  }
+  if (tally.assumed_filters > 0) {
+    notes.push_back(fmt::format("{} through samplers that are not in the trace, taken as linear (assumed)",
+                                counted(tally.assumed_filters, "sample")));
+  }
+  if (tally.nowhere_accesses > 0) {
+    notes.push_back(
+        fmt::format("{} to images that are not in the trace's table, or to texels that the image does not "
+                    "have, left out",
+                    counted(tally.nowhere_accesses, "access", "accesses")));
+  }
+  return notes;
+}
+
 /// The shaders' own accesses in the stream; "": the trace has none.
 std::string shader_accesses_text(const CacheResult& result) {
   std::string text;
-  if (result.tally.shader_accesses > 0) {
-    text = fmt::format("{} to buffers, captured", counted(result.tally.shader_accesses, "access", "accesses"));
+  const memory::SourceTally& tally = result.tally;
+  if (tally.shader_accesses > 0) {
+    text = fmt::format("{} to {}, captured", counted(tally.shader_accesses, "access", "accesses"),
+                       tally.image_accesses == 0                       ? "buffers"
+                       : tally.image_accesses == tally.shader_accesses ? "images"
+                                                                       : "buffers and images");
     if (result.tally.stored_pixels > 0) {
       text += fmt::format("; those of {} stand for the assumed write of their pixels",
                           counted(result.tally.stored_pixels, "thread"));
     }
+  }
+  for (const std::string& note : image_notes(result)) {
+    text += (text.empty() ? "" : "; ") + note;
   }
   for (const std::string& note : result.shader_notes) {
     text += (text.empty() ? "" : "; ") + note;
@@ -338,7 +371,9 @@ ordered_json cache_json(const CacheContext& context) {
   document["configuration"]["scheduled"] = result.scheduled;
   document["configuration"]["captured_sms"] = result.captured_sms;
   document["configuration"]["schedule_note"] = result.schedule_note;
-  document["configuration"]["shader_notes"] = result.shader_notes;
+  std::vector<std::string> notes = result.shader_notes;
+  std::ranges::move(image_notes(result), std::back_inserter(notes));
+  document["configuration"]["shader_notes"] = notes;
   document["machine"] = machine_json(result.machine);
   document["summary"] = summary_json(result);
   if (has_time(result)) {

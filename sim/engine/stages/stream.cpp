@@ -319,6 +319,9 @@ bool stream_uses_key(const Settings& complete, std::string_view key) {
                                "machine.dram_bytes_per_second",
                                "machine.l2_bytes_per_second",
                                "machine.software_traversal"};
+  if (key == "stream.image_layout" && complete.text("stream.shader_accesses") == "off") {
+    return false;
+  }
   const bool of_time = std::ranges::find(kOfTime, key) != kOfTime.end() || key.starts_with("shader_costs.");
   return !of_time || has_memory_time(complete);
 }
@@ -417,7 +420,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 8},
+                                 .format = 9},
                                 &kCode);
 
 }  // namespace

@@ -38,7 +38,8 @@ struct PreparedStream {
 inline constexpr const char* kTimeKey = "schedule.time";
 [[nodiscard]] bool has_memory_time(const Settings& complete);
 
-/// False, without memory time, for costs of calls and rates of the machine: the stream does not depend on them.
+/// False for keys that the stream does not depend on: without memory time, costs of calls and rates of the machine;
+/// without accesses of shaders, the layout of images.
 [[nodiscard]] bool stream_uses_key(const Settings& complete, std::string_view key);
 
 [[nodiscard]] PreparedStream prepare_stream(Workbench& bench, const Experiment& experiment);

@@ -20,9 +20,10 @@ using memory::DataKind;
 
 /// The kinds of data that a launch's accesses can have.
 constexpr std::array kKinds = {
-    DataKind::Node,         DataKind::Index,       DataKind::Vertex,      DataKind::Box,         DataKind::Instance,
-    DataKind::ShaderRecord, DataKind::Payload,     DataKind::Stack,       DataKind::FrameBuffer, DataKind::State,
-    DataKind::ShaderLoad,   DataKind::ShaderStore, DataKind::ShaderAtomic};
+    DataKind::Node,         DataKind::Index,       DataKind::Vertex,       DataKind::Box,         DataKind::Instance,
+    DataKind::ShaderRecord, DataKind::Payload,     DataKind::Stack,        DataKind::FrameBuffer, DataKind::State,
+    DataKind::ShaderLoad,   DataKind::ShaderStore, DataKind::ShaderAtomic, DataKind::ImageLoad,   DataKind::ImageStore,
+    DataKind::ImageAtomic,  DataKind::ImageSample};
 
 struct KindTraffic {
   std::uint64_t transactions = 0, l2 = 0, dram = 0, sectors = 0;

@@ -1,10 +1,12 @@
 // Coalescing. Lines of up to 128 bytes use bit masks of bytes: lanes are gathered by line in their order, then lines
-// are sorted. Most instructions take a shortcut: all lanes access one address, or addresses on one line.
+// are sorted. Most instructions take a shortcut: all lanes access one address, or addresses on one line. Instructions
+// with several addresses a lane, which are rare, take a path of their own.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -48,7 +50,9 @@ class Coalescer {
       address_ = instructions.address.data() + instruction.first;
       count_ = static_cast<std::size_t>(std::popcount(instruction.mask));
       is_first_ = true;
-      if (options_.coalesce) {
+      if (instruction.pieces > 1) {
+        coalesce_pieces();
+      } else if (options_.coalesce) {
         coalesce_lanes();
       } else {
         each_lane();
@@ -74,7 +78,8 @@ class Coalescer {
     return (2U << (high >> sector_shift_)) - (1U << (low >> sector_shift_));
   }
 
-  void put(const Line& line) {
+  /// `row_of`: by lane, the row whose element and thread a request has; null: that of the lane.
+  void put(const Line& line, const std::array<std::size_t, kMaxLanes>* row_of = nullptr) {
     Transaction transaction;
     transaction.line = line.number;
     transaction.sectors = static_cast<std::uint8_t>(line.sectors);
@@ -84,7 +89,12 @@ class Coalescer {
     transaction.bytes = static_cast<std::uint16_t>(line.bytes);
     is_first_ = false;
     out_->transactions.push_back(transaction);
-    if (options_.requests) {
+    if (options_.requests && row_of != nullptr) {
+      for (std::uint64_t rest = line.lanes; rest != 0; rest &= rest - 1) {
+        const std::size_t row = instruction_->first + (*row_of)[static_cast<std::size_t>(std::countr_zero(rest))];
+        out_->requests.push_back({instructions_->element[row], instructions_->thread[row]});
+      }
+    } else if (options_.requests) {
       put_requests(line.lanes);
     }
   }
@@ -315,6 +325,60 @@ class Coalescer {
       }
       put(line);
     }
+  }
+
+  /// Lanes with several addresses each: as coalesce_any. A request is of the lane's first piece that touches the line.
+  void coalesce_pieces() {
+    struct Part {
+      std::uint64_t line;
+      std::uint32_t low, high;
+      std::size_t lane, row;  ///< row: of the piece, counted from the instruction's first
+    };
+    std::vector<Part> parts;
+    const auto add_lane = [&](std::size_t lane) {
+      for (std::size_t piece = 0; piece < instruction_->pieces; ++piece) {
+        const std::size_t row = piece * count_ + lane;
+        const std::uint64_t last = last_byte(address_[row]);
+        for (std::uint64_t line = line_of(address_[row]);; ++line) {
+          parts.push_back({line, line == line_of(address_[row]) ? in_line(address_[row]) : 0,
+                           line == line_of(last) ? in_line(last) : options_.line_bytes - 1, lane, row});
+          if (line == line_of(last)) {
+            break;
+          }
+        }
+      }
+    };
+    const auto put_lines = [&] {
+      std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+        return std::tuple(a.line, a.low, a.high) < std::tuple(b.line, b.low, b.high);
+      });
+      for (std::size_t i = 0; i < parts.size();) {
+        Line line{parts[i].line, 0, 0, 0};
+        std::array<std::size_t, kMaxLanes> row_of{};
+        std::uint32_t covered = 0;  // bytes below it are counted
+        for (; i < parts.size() && parts[i].line == line.number; ++i) {
+          const Part& part = parts[i];
+          const bool known = (line.lanes >> part.lane & 1U) != 0;
+          row_of[part.lane] = known ? std::min(row_of[part.lane], part.row) : part.row;
+          line.lanes |= std::uint64_t{1} << part.lane;
+          line.sectors |= sectors_of(part.low, part.high);
+          const std::uint32_t from = std::max(covered, part.low);
+          if (part.high >= from) {
+            line.bytes += part.high + 1 - from;
+            covered = part.high + 1;
+          }
+        }
+        put(line, &row_of);
+      }
+      parts.clear();
+    };
+    for (std::size_t lane = 0; lane < count_; ++lane) {
+      add_lane(lane);
+      if (!options_.coalesce) {
+        put_lines();
+      }
+    }
+    put_lines();
   }
 
   static constexpr std::size_t kPlaces = 2 * kMaxLanes;

@@ -10,11 +10,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "sim/memory/streams/instructions.hpp"
 #include "sim/memory/streams/work_writer.hpp"
 
 namespace rayreplay::memory {
+
+/// A lane with the places that one instruction of it reads or writes, at least one.
+struct LanePieces {
+  struct Piece {
+    std::uint64_t address = 0;
+    std::uint32_t element = 0;
+  };
+  std::uint32_t lane = 0, thread = 0;
+  std::span<const Piece> pieces;
+};
 
 class InstructionWriter {
  public:
@@ -50,6 +61,30 @@ class InstructionWriter {
       append(kind, std::min(piece, bytes - done), store, done);
     }
     clear();
+  }
+  /// One instruction whose lanes, in ascending order, have one address or more each; `load_bytes` does not cut it.
+  void put_pieces(DataKind kind, std::uint32_t bytes, bool store, std::span<const LanePieces> lanes) {
+    if (lanes.empty()) {
+      return;
+    }
+    if (work_ != nullptr) {
+      work_->instruction();
+    }
+    Instruction row{.first = static_cast<std::uint32_t>(out_->address.size()), .bytes = bytes, .kind = kind};
+    row.store = store;
+    for (const LanePieces& lane : lanes) {
+      row.mask |= std::uint64_t{1} << lane.lane;
+      row.pieces = std::max(row.pieces, static_cast<std::uint8_t>(lane.pieces.size()));
+    }
+    for (std::size_t piece = 0; piece < row.pieces; ++piece) {
+      for (const LanePieces& lane : lanes) {
+        const LanePieces::Piece& one = lane.pieces[std::min(piece, lane.pieces.size() - 1)];
+        out_->address.push_back(one.address);
+        out_->element.push_back(one.element);
+        out_->thread.push_back(lane.thread);
+      }
+    }
+    out_->rows.push_back(row);
   }
   void put_words(DataKind kind, std::uint32_t words, std::uint32_t word_stride, bool store) {
     for (std::uint32_t word = 0; word < words && count_ > 0; ++word) {

@@ -1,24 +1,28 @@
 #include "sim/memory/streams/item_instructions.hpp"
 
 #include <algorithm>
+#include <map>
 #include <span>
-
-#include "sim/memory/streams/access_alignment.hpp"
 
 namespace rayreplay::memory {
 namespace {
 
-DataKind kind_of(trace::AccessKind kind) {
+DataKind kind_of(trace::AccessKind kind, bool image) {
   switch (kind) {
     case trace::AccessKind::Load:
-    case trace::AccessKind::Sample:
-      return DataKind::ShaderLoad;
-    case trace::AccessKind::Store:
-      return DataKind::ShaderStore;
-    case trace::AccessKind::Atomic:
       break;
+    case trace::AccessKind::Store:
+      return image ? DataKind::ImageStore : DataKind::ShaderStore;
+    case trace::AccessKind::Atomic:
+      return image ? DataKind::ImageAtomic : DataKind::ShaderAtomic;
+    case trace::AccessKind::Sample:
+      return image ? DataKind::ImageSample : DataKind::ShaderLoad;
   }
-  return DataKind::ShaderAtomic;
+  return image ? DataKind::ImageLoad : DataKind::ShaderLoad;
+}
+
+bool is_store(trace::AccessKind kind) {
+  return kind == trace::AccessKind::Store || kind == trace::AccessKind::Atomic;
 }
 
 /// Lanes with their recorded accesses.
@@ -234,15 +238,43 @@ void ItemInstructions::accesses(std::span<const LaunchChunk::Lane* const> lanes,
   }
   const AlignedAccesses aligned = align_accesses(sites);
   for (std::size_t i = 0; i + 1 < aligned.first.size(); ++i) {
-    std::uint32_t site = 0;
-    for (std::size_t at = aligned.first[i]; at < aligned.first[i + 1]; ++at) {
-      const auto [lane, place] = aligned.accesses[at];
-      site = sites[lane][place];
+    const std::span<const AlignedAccess> together =
+        std::span(aligned.accesses).subspan(aligned.first[i], aligned.first[i + 1] - aligned.first[i]);
+    const std::uint32_t site = sites[together.front().lane][together.front().place];
+    if (memory_->images->is_image(site)) {
+      image_accesses(site, together, lanes, rows, out);
+      continue;
+    }
+    for (const auto [lane, place] : together) {
       const ShaderMemory::Place found = memory_->shaders->place(site, recorded_->address[rows[lane][place]]);
       out.add(lanes[lane]->lane, found.address, found.element, lanes[lane]->thread);
     }
     out.depend();
-    out.put(kind_of(sites_->kind[site]), sites_->bytes[site], sites_->kind[site] != trace::AccessKind::Load);
+    out.put(kind_of(sites_->kind[site], false), sites_->bytes[site], is_store(sites_->kind[site]));
+  }
+}
+
+/// One execution of a site that accesses images: an instruction for each size of blocks, ascending.
+void ItemInstructions::image_accesses(std::uint32_t site, std::span<const AlignedAccess> together,
+                                      std::span<const LaunchChunk::Lane* const> lanes,
+                                      std::span<const std::span<const std::uint64_t>> rows,
+                                      InstructionWriter& out) const {
+  std::map<std::uint32_t, std::vector<std::size_t>> of_size;
+  std::vector<ImagePieces> found;
+  for (const auto [lane, place] : together) {
+    found.push_back(memory_->images->pieces(site, recorded_->address[rows[lane][place]]));
+    if (found.back().count > 0) {
+      of_size[found.back().bytes].push_back(found.size() - 1);
+    }
+  }
+  out.depend();
+  for (const auto& [bytes, members] : of_size) {
+    std::vector<LanePieces> pieces;
+    for (const std::size_t member : members) {
+      const LaunchChunk::Lane& lane = *lanes[together[member].lane];
+      pieces.push_back({lane.lane, lane.thread, found[member].all()});
+    }
+    out.put_pieces(kind_of(sites_->kind[site], true), bytes, is_store(sites_->kind[site]), pieces);
   }
 }
 

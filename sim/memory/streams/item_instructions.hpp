@@ -12,6 +12,8 @@
 // Recorded accesses of shaders, if wanted, as access_alignment.hpp puts them together. Those of a call come after its
 // work. Those around calls (recorded_accesses.hpp) come after the work of the next trace call or, at a segment's end,
 // before the pixel. None follows another, because the trace does not say which depends on which.
+// Lanes whose images have blocks of another size, in an array of descriptors, make an instruction of their own, which
+// follows.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/memory/streams/access_alignment.hpp"
 #include "sim/memory/streams/call_work.hpp"
 #include "sim/memory/streams/instruction_writer.hpp"
 #include "sim/memory/streams/launch_chunk.hpp"
@@ -55,6 +58,9 @@ class ItemInstructions {
   void ends(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
   void accesses(std::span<const LaunchChunk::Lane* const> lanes, std::span<const std::span<const std::uint64_t>> rows,
                 InstructionWriter& out) const;
+  void image_accesses(std::uint32_t site, std::span<const AlignedAccess> together,
+                      std::span<const LaunchChunk::Lane* const> lanes,
+                      std::span<const std::span<const std::uint64_t>> rows, InstructionWriter& out) const;
   void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
 
   [[nodiscard]] std::vector<CallRun> together(std::vector<LaneCall>& calls, InstructionWriter& out) const;

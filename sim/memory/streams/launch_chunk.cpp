@@ -7,7 +7,7 @@
 namespace rayreplay::memory {
 
 ChunkMaker::ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                       const LaunchWork& work, const StreamOptions& options)
+                       const LaunchWork& work, const StreamOptions& options, const ImageMemory* images)
     : launch_(&launch),
       work_(work),
       warp_size_(options.warp_size),
@@ -16,7 +16,7 @@ ChunkMaker::ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, c
       stores_are_pixels_(options.stores_are_pixels),
       home_(launch.data.threads(), 0) {
   if (options.shader_accesses) {
-    accesses_.emplace(trace, launch, options.writes_images);
+    accesses_.emplace(trace, launch, options.writes_images, *images);
   }
   for (std::size_t place = 0; place < work.thread_at.size(); ++place) {
     if (work.thread_at[place] != scheduler::kNoThread) {

@@ -58,9 +58,14 @@ struct LaunchChunk {
 
 class ChunkMaker {
  public:
+  /// `images`: those of recorded accesses, if these are wanted.
   ChunkMaker(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure, const LaunchWork& work,
-             const StreamOptions& options);
+             const StreamOptions& options, const ImageMemory* images);
 
+  /// Null: recorded accesses are not wanted.
+  [[nodiscard]] const AccessFinder* accesses() const {
+    return accesses_ ? &*accesses_ : nullptr;
+  }
   [[nodiscard]] std::uint64_t rays_of(std::uint32_t item) const;
   [[nodiscard]] LaunchChunk make(std::span<const std::uint32_t> items) const;
 

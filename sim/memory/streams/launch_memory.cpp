@@ -184,6 +184,7 @@ LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, 
   memory.states = table.append("states", DataKind::State, warps, std::uint64_t{state_bytes} * options.warp_size);
   if (options.shader_accesses) {
     memory.shaders.emplace(trace, launch, memory.allocations);
+    memory.images.emplace(trace, launch, options.image_layout, memory.allocations);
   }
   return memory;
 }

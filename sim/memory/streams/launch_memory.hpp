@@ -4,7 +4,7 @@
 // for each bottom-level structure in use "blas 0 nodes" and, unless an earlier one has them, for each of its geometries
 // "geometry 0 indices" and "geometry 0 vertices", or "geometry 0 boxes"; then, aligned to 256 bytes, "ray-generation
 // records", "miss records", "hit records", "callable records", "payloads", "stacks", "frame buffer", "states", and
-// with recorded accesses of shaders their buffers (shader_memory.hpp). Elements
+// with recorded accesses of shaders their buffers (shader_memory.hpp) and images (image_memory.hpp). Elements
 // are nodes, instance records, triangles, vertices, boxes, shader records, and pixels. Payloads, stacks and states are
 // local memory: a warp of the launch has one block of each, which is one element. Its 4-byte words are interleaved over
 // lanes: word w of lane l is at (w · warp size + l) · 4. A thread's *home* is its place at launch, warp · warp size +
@@ -23,6 +23,7 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
 #include "sim/memory/allocations.hpp"
+#include "sim/memory/streams/image_memory.hpp"
 #include "sim/memory/streams/launch_source.hpp"
 #include "sim/memory/streams/shader_memory.hpp"
 
@@ -44,6 +45,7 @@ struct LaunchMemory {
   LaunchArray frame_buffer;
   std::uint32_t spilled_entries = 0;    ///< of a lane; the room in `stacks`
   std::optional<ShaderMemory> shaders;  ///< empty: recorded accesses are not wanted
+  std::optional<ImageMemory> images;    ///< the same
 };
 
 /// For `warps` warps at launch of options.warp_size lanes; `state_bytes` of a thread.

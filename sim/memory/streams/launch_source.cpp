@@ -45,6 +45,9 @@ void add(const SourceTally& part, SourceTally& sum) {
   sum.ignored_rays += part.ignored_rays;
   sum.unobserved += part.unobserved;
   sum.shader_accesses += part.shader_accesses;
+  sum.image_accesses += part.image_accesses;
+  sum.nowhere_accesses += part.nowhere_accesses;
+  sum.assumed_filters += part.assumed_filters;
   sum.stored_pixels += part.stored_pixels;
 }
 
@@ -60,7 +63,7 @@ class Source final : public LaunchSource {
                            static_cast<std::uint32_t>(work.thread_at.size() / options.warp_size),
                            work.has_states() ? work.state_bytes : 0, options)),
         elements_(memory_.allocations, structure),
-        chunks_(trace, launch, structure, work, options),
+        chunks_(trace, launch, structure, work, options, memory_.images ? &*memory_.images : nullptr),
         writes_(trace, launch, memory_, work, options_),
         counted_(work.formed != nullptr ? work.formed->most_items() : work.segment_at.size() / options.warp_size) {
     auto created = traversal::WarpTraversals::create(options.warp_traversal);
@@ -225,7 +228,10 @@ class Source final : public LaunchSource {
     room_->note(tally.rays, traced_bytes + bytes_of(scratch) + bytes_of(made.raw) + streams, fresh ? transactions : 0,
                 at_a_time);
     tally.unobserved = shaders.unobserved();
-    tally.shader_accesses = chunk.accesses.calls.rows.size() + chunk.accesses.around.rows.size();
+    if (chunks_.accesses() != nullptr) {
+      chunks_.accesses()->count(chunk.accesses.calls.rows, tally);
+      chunks_.accesses()->count(chunk.accesses.around.rows, tally);
+    }
     tally.stored_pixels = static_cast<std::uint64_t>(std::ranges::count_if(
         chunk.lanes, [&](const auto& of) { return options_.pixel_bytes > 0 && of.has_rays && of.stores_pixel; }));
     return tally;

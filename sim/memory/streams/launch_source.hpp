@@ -49,6 +49,7 @@
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
+#include "sim/memory/images/image_layout.hpp"
 #include "sim/memory/streams/call_work.hpp"
 #include "sim/memory/streams/chunk_room.hpp"
 #include "sim/memory/streams/item_segments.hpp"
@@ -73,7 +74,8 @@ struct StreamOptions {
                                  ///< 0: any access, also of a node, is one instruction
   /// Streams have the recorded accesses of shaders, which the launch must have (recorded_accesses.hpp).
   bool shader_accesses = false;
-  /// A thread writes no pixel if its ray-generation shader stored to a buffer and writes no images.
+  std::string image_layout = kAssumedImageLayout;  ///< spec of ImageLayouts, for recorded accesses of images
+  /// A thread writes no pixel if its ray-generation shader stored to an image, or to a buffer and writes no images.
   bool stores_are_pixels = true;
   std::vector<std::uint8_t> writes_images{};  ///< by shader: 1 if it may write images; empty: none does
   CoalesceOptions coalescing;
@@ -86,10 +88,13 @@ struct StreamOptions {
 /// Sums over all items generated so far, each counted once.
 struct SourceTally {
   std::uint64_t rays = 0;
-  std::uint64_t ignored_rays = 0;     ///< cannot be traversed
-  std::uint64_t unobserved = 0;       ///< candidates without a record in the trace
-  std::uint64_t shader_accesses = 0;  ///< recorded accesses of shaders, by lane
-  std::uint64_t stored_pixels = 0;    ///< threads whose recorded stores stand for the assumed write of their pixel
+  std::uint64_t ignored_rays = 0;      ///< cannot be traversed
+  std::uint64_t unobserved = 0;        ///< candidates without a record in the trace
+  std::uint64_t shader_accesses = 0;   ///< recorded accesses of shaders that touch memory, by lane
+  std::uint64_t image_accesses = 0;    ///< of these, to images
+  std::uint64_t nowhere_accesses = 0;  ///< recorded accesses to images that touch no memory (image_memory.hpp)
+  std::uint64_t assumed_filters = 0;   ///< of the image accesses: samples whose filter is assumed to be linear
+  std::uint64_t stored_pixels = 0;     ///< threads whose recorded stores stand for the assumed write of their pixel
 };
 
 class LaunchSource : public WarpSource {

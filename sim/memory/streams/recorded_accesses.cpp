@@ -27,13 +27,14 @@ AccessLists listed(const std::vector<Found>& found, std::uint64_t lists) {
 }  // namespace
 
 AccessFinder::AccessFinder(const trace::Trace& trace, const trace::Launch& launch,
-                           std::span<const std::uint8_t> writes_images)
-    : launch_(&launch), sites_(&trace.access_sites), is_result_(sites_->size(), false) {
+                           std::span<const std::uint8_t> writes_images, const ImageMemory& images)
+    : launch_(&launch), sites_(&trace.access_sites), images_(&images), is_result_(sites_->size(), false) {
   for (std::size_t site = 0; site < is_result_.size(); ++site) {
     const std::uint16_t shader = sites_->shader[site];
-    is_result_[site] = sites_->kind[site] == trace::AccessKind::Store &&
-                       trace.shaders[shader].stage == trace::ShaderStage::RayGeneration &&
-                       (writes_images.empty() || writes_images[shader] == 0);
+    is_result_[site] =
+        sites_->kind[site] == trace::AccessKind::Store &&
+        trace.shaders[shader].stage == trace::ShaderStage::RayGeneration &&
+        (images.is_image(static_cast<std::uint32_t>(site)) || writes_images.empty() || writes_images[shader] == 0);
   }
 }
 
@@ -107,11 +108,28 @@ RecordedAccesses AccessFinder::find(std::span<const CallRange> ranges, const Sha
 bool AccessFinder::stores_result(std::uint32_t thread) const {
   const trace::Accesses& accesses = launch_->data.accesses;
   for (std::uint64_t row = accesses.offset[thread]; row < accesses.offset[std::size_t{thread} + 1]; ++row) {
-    if (is_result_[accesses.site[row]]) {
+    const std::uint32_t site = accesses.site[row];
+    if (is_result_[site] && (!images_->is_image(site) || images_->has(site, accesses.address[row]))) {
       return true;
     }
   }
   return false;
+}
+
+void AccessFinder::count(std::span<const std::uint64_t> rows, SourceTally& tally) const {
+  const trace::Accesses& accesses = launch_->data.accesses;
+  for (const std::uint64_t row : rows) {
+    const std::uint32_t site = accesses.site[row];
+    if (!images_->is_image(site)) {
+      ++tally.shader_accesses;
+    } else if (images_->has(site, accesses.address[row])) {
+      ++tally.shader_accesses;
+      ++tally.image_accesses;
+      tally.assumed_filters += images_->assumes_filter(site, accesses.address[row]) ? 1U : 0U;
+    } else {
+      ++tally.nowhere_accesses;
+    }
+  }
 }
 
 }  // namespace rayreplay::memory

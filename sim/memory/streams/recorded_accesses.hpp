@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "capture/trace/trace.hpp"
+#include "sim/memory/streams/image_memory.hpp"
+#include "sim/memory/streams/launch_source.hpp"
 #include "sim/memory/streams/shader_calls.hpp"
 
 namespace rayreplay::memory {
@@ -39,14 +41,17 @@ struct RecordedAccesses {
 
 class AccessFinder {
  public:
-  /// Trace and launch must outlive this object. `writes_images`, by shader: 1 if it may write images; empty: none does.
-  AccessFinder(const trace::Trace& trace, const trace::Launch& launch, std::span<const std::uint8_t> writes_images);
+  /// All but the last must outlive this object. `writes_images`, by shader: 1 if it may write images; empty: none does.
+  AccessFinder(const trace::Trace& trace, const trace::Launch& launch, std::span<const std::uint8_t> writes_images,
+               const ImageMemory& images);
 
   /// `calls`: those of the same ranges, which are whole segments.
   [[nodiscard]] RecordedAccesses find(std::span<const CallRange> ranges, const ShaderCalls& calls) const;
-  /// Whether the thread's ray-generation shader has stored to a buffer, and writes no images: its stores are the
-  /// thread's pixel.
+  /// Whether the thread's ray-generation shader has stored to an image, or to a buffer and writes no images: its stores
+  /// are the thread's pixel. A store that touches no memory (image_memory.hpp) is none.
   [[nodiscard]] bool stores_result(std::uint32_t thread) const;
+  /// Adds these rows of the launch's accesses to the tally.
+  void count(std::span<const std::uint64_t> rows, SourceTally& tally) const;
 
  private:
   struct Found {
@@ -61,7 +66,9 @@ class AccessFinder {
 
   const trace::Launch* launch_;
   const trace::AccessSites* sites_;
-  std::vector<bool> is_result_;  ///< by site: a store of a ray-generation shader that writes no images
+  const ImageMemory* images_;
+  std::vector<bool>
+      is_result_;  ///< by site: a store of ray generation to an image, or to a buffer and it writes no image
 };
 
 }  // namespace rayreplay::memory

@@ -1,6 +1,5 @@
 #include "sim/memory/streams/shader_memory.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -12,16 +11,13 @@
 namespace rayreplay::memory {
 namespace {
 
-constexpr std::uint64_t kPage = std::uint64_t{1} << 16U;
-constexpr std::uint32_t kElementBytes = 32;
+constexpr std::uint64_t kPage = TouchedPages::kBytes;
 /// An access touches at most two pages.
 constexpr std::uint32_t kMostBytes = 1U << 16U;
-/// Newly touched pages are sorted in with the others when there are so many.
-constexpr std::size_t kMostUnsorted = std::size_t{1} << 20U;
 
-void sort_pages(std::vector<std::uint64_t>& pages) {
-  std::ranges::sort(pages);
-  pages.erase(std::ranges::unique(pages).begin(), pages.end());
+/// Images are in image_memory.hpp.
+bool is_buffer(trace::AccessSpace space) {
+  return space == trace::AccessSpace::Descriptor || space == trace::AccessSpace::Device;
 }
 
 }  // namespace
@@ -32,15 +28,15 @@ ShaderMemory::ShaderMemory(const trace::Trace& trace, const trace::Launch& launc
   add_pages(trace, launch);
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     Buffer& buffer = buffers_[i];
-    if (buffer.pages.empty()) {
+    if (buffer.pages.bytes() == 0) {
       continue;
     }
     Allocation row;
     row.name = names_[i];
     row.kind = DataKind::Other;
     row.start = (allocations.end() + kPage - 1) / kPage * kPage;
-    row.bytes = buffer.pages.size() * kPage;
-    row.element_bytes = kElementBytes;
+    row.bytes = buffer.pages.bytes();
+    row.element_bytes = TouchedPages::kSectorBytes;
     buffer.start = row.start;
     allocations.add(std::move(row), "accesses of shaders");
     buffer.first_element = allocations.rows().back().first_element;
@@ -56,7 +52,7 @@ void ShaderMemory::number_buffers(const trace::AccessSites& sites) {
   };
   std::map<Name, std::uint32_t> numbers;
   for (std::size_t site = 0; site < sites.size(); ++site) {
-    if (sites.space[site] != trace::AccessSpace::ShaderRecord) {
+    if (is_buffer(sites.space[site])) {
       numbers.emplace(name_of(site), 0);
     }
   }
@@ -75,7 +71,7 @@ void ShaderMemory::number_buffers(const trace::AccessSites& sites) {
                    fmt::format("{} bytes", sites.bytes[site]), fmt::format("at most {}", kMostBytes),
                    "leave recorded accesses out: stream.shader_accesses=off"});
     }
-    if (sites.space[site] != trace::AccessSpace::ShaderRecord) {
+    if (is_buffer(sites.space[site])) {
       buffer_of_[site] = numbers.at(name_of(site));
     }
   }
@@ -83,7 +79,6 @@ void ShaderMemory::number_buffers(const trace::AccessSites& sites) {
 
 void ShaderMemory::add_pages(const trace::Trace& trace, const trace::Launch& launch) {
   const trace::Accesses& accesses = launch.data.accesses;
-  std::vector<std::size_t> limit(buffers_.size(), kMostUnsorted);
   for (std::size_t row = 0; row < accesses.size(); ++row) {
     const std::uint32_t site = accesses.site[row];
     if (!has(site)) {
@@ -97,28 +92,18 @@ void ShaderMemory::add_pages(const trace::Trace& trace, const trace::Launch& lau
                                      fmt::format("{} bytes at {:#x}", bytes, address), "an end below 2^64 - 2^16",
                                      "capture the launch again"});
     }
-    std::vector<std::uint64_t>& pages = buffers_[buffer_of_[site]].pages;
-    for (std::uint64_t page = address / kPage; page <= (address + bytes - 1) / kPage; ++page) {
-      if (pages.empty() || pages.back() != page) {
-        pages.push_back(page);
-      }
-    }
-    std::size_t& most = limit[buffer_of_[site]];
-    if (pages.size() > most) {
-      sort_pages(pages);
-      most = pages.size() + kMostUnsorted;
-    }
+    buffers_[buffer_of_[site]].pages.add(address, address + bytes - 1);
   }
   for (Buffer& buffer : buffers_) {
-    sort_pages(buffer.pages);
+    buffer.pages.finish();
   }
 }
 
 ShaderMemory::Place ShaderMemory::place(std::uint32_t site, std::uint64_t address) const {
   const Buffer& buffer = buffers_[buffer_of_[site]];
-  const auto found = std::ranges::lower_bound(buffer.pages, address / kPage) - buffer.pages.begin();
-  const std::uint64_t offset = static_cast<std::uint64_t>(found) * kPage + address % kPage;
-  return {buffer.start + offset, buffer.first_element + static_cast<std::uint32_t>(offset / kElementBytes)};
+  const std::uint64_t offset = buffer.pages.offset(address);
+  return {buffer.start + offset,
+          buffer.first_element + static_cast<std::uint32_t>(offset / TouchedPages::kSectorBytes)};
 }
 
 }  // namespace rayreplay::memory

@@ -18,6 +18,7 @@
 
 #include "capture/trace/trace.hpp"
 #include "sim/memory/allocations.hpp"
+#include "sim/memory/streams/touched_pages.hpp"
 
 namespace rayreplay::memory {
 
@@ -31,7 +32,7 @@ class ShaderMemory {
   /// Adds the allocations.
   ShaderMemory(const trace::Trace& trace, const trace::Launch& launch, Allocations& allocations);
 
-  /// Whether accesses of the site are placed: all but those of shader records.
+  /// Whether accesses of the site are placed here: all but those of shader records, and of images (image_memory.hpp).
   [[nodiscard]] bool has(std::uint32_t site) const {
     return buffer_of_[site] != kNoBuffer;
   }
@@ -42,7 +43,7 @@ class ShaderMemory {
   static constexpr std::uint32_t kNoBuffer = 0xFFFF'FFFFU;
 
   struct Buffer {
-    std::vector<std::uint64_t> pages;  ///< touched, ascending
+    TouchedPages pages;
     std::uint64_t start = 0;
     std::uint32_t first_element = kNoElement;
   };
