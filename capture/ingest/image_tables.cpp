@@ -2,6 +2,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -74,18 +75,13 @@ void add_row(trace::Images& to, const ImageDescriptor& descriptor, const Image& 
 
 trace::Images read_images(const spool::Images& spooled, std::vector<std::string>& remarks) {
   trace::Images images;
-  std::map<std::string, std::uint64_t> left_out;              // by reason
-  std::unordered_map<std::uint32_t, std::uint32_t> place_of;  // an image's number → its place
+  std::map<std::string, std::uint64_t> left_out;  // by reason
   const ImageDescriptor* before = nullptr;
   const auto at = [](const ImageDescriptor& d) { return std::tuple(d.set, d.binding, d.element); };
   for (const ImageDescriptor& descriptor : spooled.descriptors) {
     std::string why = fault_of(descriptor, spooled);
     if (why.empty() && before != nullptr && at(*before) >= at(descriptor)) {
       why = "they are there twice, or out of order";
-    }
-    if (why.empty() &&
-        place_of.emplace(spooled.images[descriptor.place].image, descriptor.place).first->second != descriptor.place) {
-      why = "another image has their image's number";
     }
     if (!why.empty()) {
       ++left_out[why];
@@ -95,14 +91,15 @@ trace::Images read_images(const spool::Images& spooled, std::vector<std::string>
     add_row(images, descriptor, spooled.images[descriptor.place]);
   }
   for (const auto& [why, count] : left_out) {
-    remarks.push_back(fmt::format("{} of images have no row in its table: {}", counted(count, "descriptor"), why));
+    remarks.push_back(fmt::format("without a row in its table of images: {}: {}", counted(count, "descriptor"), why));
   }
   return images;
 }
 
 trace::Images ImageNumbers::numbered(trace::Images images) {
-  for (std::uint32_t& image : images.image) {
-    image = numbers_.emplace(image, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  for (std::size_t row = 0; row < images.size(); ++row) {
+    const auto key = std::pair(images.image[row], trace::image_shape(images, row));
+    images.image[row] = numbers_.emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
   return images;
 }

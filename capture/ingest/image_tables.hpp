@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "capture/spool/format.hpp"
+#include "capture/trace/image_shape.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::ingest {
@@ -16,13 +18,14 @@ namespace rayreplay::ingest {
 /// the image's, sizes, descriptors that are there twice or out of order. O(n) for n descriptors.
 [[nodiscard]] trace::Images read_images(const spool::Images& spooled, std::vector<std::string>& remarks);
 
-/// Numbers of images in a trace: from 0, in the order in which they first appear.
+/// Numbers of images in a trace: from 0, in the order in which they first appear. A spool may say anything: what has
+/// one number and two sizes becomes two images.
 class ImageNumbers {
  public:
   [[nodiscard]] trace::Images numbered(trace::Images images);
 
  private:
-  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  ///< by the device's
+  std::map<std::pair<std::uint32_t, trace::ImageShape>, std::uint32_t> numbers_;  ///< by the device's number
 };
 
 }  // namespace rayreplay::ingest

@@ -4,6 +4,8 @@
 // the limits a byte of any level and layer has a place below 2^45, so that places can be added up without overflow.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,7 +17,7 @@ struct ImageShape {
   std::uint32_t width = 0, height = 0, depth = 0, layers = 0, levels = 0;
   std::uint32_t block_width = 0, block_height = 0, block_bytes = 0;
 
-  bool operator==(const ImageShape&) const = default;
+  auto operator<=>(const ImageShape&) const = default;
 };
 
 inline constexpr std::uint32_t kMostImageSide = 1U << 16U;     ///< width, height, depth; layers

@@ -9,7 +9,7 @@ namespace {
 /// Runs `work(images)` under the lock, if images are followed. Without memory an object stays unknown, and the launches
 /// that use it say so.
 template <class Work>
-void follow(Device& device, Work&& work) {
+void follow_images(Device& device, Work&& work) {
   State* state = state_of(device);
   if (state != nullptr && state->descriptors.follows_images()) {
     attempt("following images", [&] {
@@ -23,13 +23,13 @@ VkResult create_image(Device& device, VkDevice handle, const VkImageCreateInfo* 
                       const VkAllocationCallbacks* allocator, VkImage* image) {
   const VkResult result = device.vk.CreateImage(handle, info, allocator, image);
   if (result == VK_SUCCESS) {
-    follow(device, [&](ImageTable& table) { table.add_image(*image, *info); });
+    follow_images(device, [&](ImageTable& table) { table.add_image(*image, *info); });
   }
   return result;
 }
 
 void destroy_image(Device& device, VkDevice handle, VkImage image, const VkAllocationCallbacks* allocator) {
-  follow(device, [&](ImageTable& table) { table.remove_image(image); });
+  follow_images(device, [&](ImageTable& table) { table.remove_image(image); });
   device.vk.DestroyImage(handle, image, allocator);
 }
 
@@ -37,13 +37,13 @@ VkResult create_view(Device& device, VkDevice handle, const VkImageViewCreateInf
                      const VkAllocationCallbacks* allocator, VkImageView* view) {
   const VkResult result = device.vk.CreateImageView(handle, info, allocator, view);
   if (result == VK_SUCCESS) {
-    follow(device, [&](ImageTable& table) { table.add_view(*view, *info); });
+    follow_images(device, [&](ImageTable& table) { table.add_view(*view, *info); });
   }
   return result;
 }
 
 void destroy_view(Device& device, VkDevice handle, VkImageView view, const VkAllocationCallbacks* allocator) {
-  follow(device, [&](ImageTable& table) { table.remove_view(view); });
+  follow_images(device, [&](ImageTable& table) { table.remove_view(view); });
   device.vk.DestroyImageView(handle, view, allocator);
 }
 
@@ -51,13 +51,13 @@ VkResult create_sampler(Device& device, VkDevice handle, const VkSamplerCreateIn
                         const VkAllocationCallbacks* allocator, VkSampler* sampler) {
   const VkResult result = device.vk.CreateSampler(handle, info, allocator, sampler);
   if (result == VK_SUCCESS) {
-    follow(device, [&](ImageTable& table) { table.add_sampler(*sampler, *info); });
+    follow_images(device, [&](ImageTable& table) { table.add_sampler(*sampler, *info); });
   }
   return result;
 }
 
 void destroy_sampler(Device& device, VkDevice handle, VkSampler sampler, const VkAllocationCallbacks* allocator) {
-  follow(device, [&](ImageTable& table) { table.remove_sampler(sampler); });
+  follow_images(device, [&](ImageTable& table) { table.remove_sampler(sampler); });
   device.vk.DestroySampler(handle, sampler, allocator);
 }
 
@@ -65,7 +65,7 @@ VkResult create_swapchain(Device& device, VkDevice handle, const VkSwapchainCrea
                           const VkAllocationCallbacks* allocator, VkSwapchainKHR* swapchain) {
   const VkResult result = device.vk.CreateSwapchainKHR(handle, info, allocator, swapchain);
   if (result == VK_SUCCESS) {
-    follow(device, [&](ImageTable& table) { table.add_swapchain(*swapchain, *info); });
+    follow_images(device, [&](ImageTable& table) { table.add_swapchain(*swapchain, *info); });
   }
   return result;
 }
@@ -74,14 +74,14 @@ VkResult get_swapchain_images(Device& device, VkDevice handle, VkSwapchainKHR sw
                               VkImage* images) {
   const VkResult result = device.vk.GetSwapchainImagesKHR(handle, swapchain, count, images);
   if ((result == VK_SUCCESS || result == VK_INCOMPLETE) && images != nullptr) {
-    follow(device, [&](ImageTable& table) { table.add_swapchain_images(swapchain, {images, *count}); });
+    follow_images(device, [&](ImageTable& table) { table.add_swapchain_images(swapchain, {images, *count}); });
   }
   return result;
 }
 
 void destroy_swapchain(Device& device, VkDevice handle, VkSwapchainKHR swapchain,
                        const VkAllocationCallbacks* allocator) {
-  follow(device, [&](ImageTable& table) { table.remove_swapchain(swapchain); });
+  follow_images(device, [&](ImageTable& table) { table.remove_swapchain(swapchain); });
   device.vk.DestroySwapchainKHR(handle, swapchain, allocator);
 }
 
