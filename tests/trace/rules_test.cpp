@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "capture/trace/rules/event_context.hpp"
+#include "capture/trace/rules/rules.hpp"
+#include "capture/trace/texel_address.hpp"
 #include "capture/trace/validate.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/trace/sound_trace.hpp"
@@ -474,6 +476,19 @@ TEST(FindingsTest, LegalButWorthKnowing) {
       testing::ElementsAre(HasSubstr("NaN in 1 coordinate;"), HasSubstr("NaN in 1 transform"),
                            HasSubstr("/launch/0: NaN in 1 of 4 rays"),
                            HasSubstr("/launch/0: 1 of 4 rays ended in no shader (the shader table is not known)")));
+}
+
+TEST(FindingsTest, AccessesToImagesWithoutARow) {
+  Trace trace = sound_trace();
+  trace.access_sites.space[2] = AccessSpace::Image;  // set 0, binding 0: the table has element 0 alone
+  first(trace).data.accesses.site = {2, 0, 2, 2};
+  first(trace).data.accesses.address = {pack({.x = 5}), 8, pack({.element = 1}), pack({.y = 3, .element = 0})};
+  const auto counts = count_events(trace);
+  EXPECT_THAT(collect_notes(trace, counts),
+              testing::Contains(HasSubstr("/launch/0: 1 of 3 accesses to images are of descriptors whose image is not "
+                                          "in the trace")));
+  first(trace).images = {};
+  EXPECT_THAT(collect_notes(trace, counts), testing::Contains(HasSubstr("/launch/0: 3 of 3 accesses to images")));
 }
 
 TEST(ConservationTest, CountsWhatIsThere) {
