@@ -104,7 +104,7 @@ void DeviceIngest::make_plans() {
   }
 }
 
-/// Scene and shader table of a launch.
+/// Scene, shader table and images of a launch.
 void DeviceIngest::bind(Plan& plan) {
   const spool::Launch& launch = plan.spooled->launch;
   for (const std::uint32_t structure : launch.structures) {
@@ -122,6 +122,9 @@ void DeviceIngest::bind(Plan& plan) {
   }
   plan.shader_table = read_shader_table(launch, pipeline == contents_.pipelines.end() ? nullptr : &pipeline->second,
                                         device_.shader_group_handle_size, stages_, plan.remarks);
+  if (const auto images = contents_.images.find(launch.launch); images != contents_.images.end()) {
+    plan.images = read_images(images->second, plan.remarks);
+  }
 }
 
 LaunchIndex DeviceIngest::index(Plan& plan) {
@@ -304,7 +307,7 @@ bool DeviceIngest::process(Plan& plan, trace::Writer* writer) {
     count_calls(thread_path);
     writer->end_launch(part.groups, index.thread_warp, index.thread_lane,
                        {summary.frame, summary.duration_ns, summary.dropped_events, plan.shader_table,
-                        std::move(thread_path), plan.spooled->launch.pipeline});
+                        std::move(thread_path), plan.spooled->launch.pipeline, image_numbers_.numbered(plan.images)});
   }
   return true;
 }
@@ -355,6 +358,7 @@ bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summar
     return true;
   }
   path_table_.calls.assign(path_table_.size(), 0);
+  image_numbers_ = {};
   trace::Writer writer(path, header_, shaders_, scene_.scene(), {.overwrite = options_.overwrite});
   for (Plan& plan : plans_) {
     if (plan.left_out.empty() && !process(plan, &writer)) {

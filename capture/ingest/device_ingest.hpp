@@ -9,6 +9,7 @@
 
 #include "capture/ingest/access_table.hpp"
 #include "capture/ingest/call_paths.hpp"
+#include "capture/ingest/image_tables.hpp"
 #include "capture/ingest/ingest.hpp"
 #include "capture/ingest/launch_index.hpp"
 #include "capture/ingest/report.hpp"
@@ -47,6 +48,7 @@ class DeviceIngest {
     std::uint64_t rayless = 0;
     LaunchSummary summary;
     std::vector<trace::ShaderRecord> shader_table;
+    trace::Images images;  ///< with the device's numbers
   };
 
   void make_shaders();
@@ -75,7 +77,8 @@ class DeviceIngest {
   std::optional<CallPaths> paths_;  ///< null without paths
   AccessTable accesses_;
   std::vector<trace::PipelineFacts> pipeline_facts_;
-  trace::Paths path_table_;  ///< with the calls of the file that is being written
+  trace::Paths path_table_;     ///< with the calls of the file that is being written
+  ImageNumbers image_numbers_;  ///< of the file that is being written
   SceneBuilder scene_;
   std::vector<Plan> plans_;
   std::optional<LaunchIndex> kept_;  ///< of the only launch: its records are walked once

@@ -43,6 +43,8 @@ class Contents {
         return take<spool::Accesses>(block, [&](auto& x) { result_.accesses[x.module] = std::move(x); });
       case spool::BlockType::PipelineFacts:
         return take<spool::PipelineFacts>(block, [&](auto& x) { result_.pipeline_facts[x.pipeline] = std::move(x); });
+      case spool::BlockType::Images:
+        return take<spool::Images>(block, [&](auto& x) { result_.images[x.launch] = std::move(x); });
     }
   }
   SpoolContents finish() {

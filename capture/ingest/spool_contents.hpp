@@ -35,6 +35,7 @@ struct SpoolContents {
   std::map<std::uint16_t, spool::Paths> paths;                   ///< by module
   std::map<std::uint16_t, spool::Accesses> accesses;             ///< by module
   std::map<std::uint32_t, spool::PipelineFacts> pipeline_facts;  ///< by pipeline
+  std::map<std::uint32_t, spool::Images> images;                 ///< by launch
   std::vector<spool::Note> notes;
   std::optional<spool::End> end;
   std::set<spool::Sight> seen;

@@ -154,7 +154,7 @@ std::shared_ptr<LaunchOperation> begin(CommandRecording& recording, const Launch
     operation->tables = launch.kind == LaunchKind::Indirect2
                             ? device.geometry->snapshot_tables_indirect(operation->command)
                             : device.geometry->snapshot_tables(recording, pipeline, launch.regions);
-    operation->structures = device.geometry->launch_structures(recording, pipeline);
+    operation->bindings = device.geometry->launch_bindings(recording, pipeline);
     if (options().observe_all) {
       prepare_opacity(recording);
     }

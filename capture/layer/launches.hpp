@@ -63,9 +63,9 @@ struct LaunchOperation : Operation {
   std::uint32_t stack_bytes = 0;                   ///< the application's dynamic stack size; 0: none was set
   std::shared_ptr<const PipelineRecord> pipeline;
   std::optional<TimestampPair> timestamps;
-  std::unique_ptr<PatchedTables> patched;                 ///< null: it runs with the application's own tables
-  std::unique_ptr<geometry::TableSnapshot> tables;        ///< null: geometry is off
-  std::unique_ptr<geometry::StructureChoice> structures;  ///< null: geometry is off
+  std::unique_ptr<PatchedTables> patched;              ///< null: it runs with the application's own tables
+  std::unique_ptr<geometry::TableSnapshot> tables;     ///< null: geometry is off
+  std::unique_ptr<geometry::LaunchBindings> bindings;  ///< null: geometry is off
 };
 
 /// The application's launch, and what is recorded around it.

@@ -410,8 +410,8 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
     block.pipeline = launch.pipeline->number;
     block.stack_bytes = launch.stack_bytes;
   }
-  if (launch.structures) {
-    block.structures = launch.structures->resolve();
+  if (launch.bindings) {
+    block.structures = launch.bindings->structures();
   }
   if (launch.tables) {
     block.tables = launch.tables->read();
@@ -466,6 +466,11 @@ void Submissions::complete_launch(const Submission& submission, const Item& item
   if (!spool_block(block)) {
     device_.lost = true;
     return;
+  }
+  if (launch.bindings) {
+    if (const auto images = launch.bindings->images(item.number); !images.descriptors.empty()) {
+      spool_block(images);
+    }
   }
   if (!submission.overlaps) {
     spool_counts(launch, item.number);

@@ -6,8 +6,9 @@
 // padding: integers as they are, text and arrays as u64 count and elements (payload.hpp reads and writes them).
 //
 // Order: Process first; a Device before what names it; a Shader before a Pipeline, a Structure before a Launch that
-// names it; a launch's Events and Counts follow its Launch, a module's Counters, Paths and Accesses its Shaders, a
-// pipeline's PipelineFacts its Pipeline. Seen anywhere behind Process. End last, if the application ended by itself.
+// names it; a launch's Events, Counts and Images follow its Launch, a module's Counters, Paths and Accesses its
+// Shaders, a pipeline's PipelineFacts its Pipeline. Seen anywhere behind Process. End last, if the application ended by
+// itself.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,9 @@ enum class BlockType : std::uint32_t {
   Paths,
   Accesses,
   PipelineFacts,
+  Images,
 };
-inline constexpr BlockType kLastBlockType = BlockType::PipelineFacts;
+inline constexpr BlockType kLastBlockType = BlockType::Images;
 
 struct BlockHeader {
   std::uint32_t magic = kBlockMagic;
@@ -282,6 +284,32 @@ struct AccessSite {
 struct Accesses {
   std::uint16_t module = 0;  ///< its first shader
   std::vector<AccessSite> sites;
+};
+
+/// An image, as it was created.
+struct Image {
+  std::uint32_t image = 0;  ///< number from 0 over the device
+  std::int32_t format = 0;  ///< VkFormat
+  std::uint32_t width = 0, height = 0, depth = 0, layers = 0, levels = 0, samples = 0;
+};
+
+/// The filter of the sampler that is combined with an image's descriptor; None: there is no sampler.
+enum class ImageFilter : std::uint8_t { None = 0, Nearest, Linear };
+
+/// A descriptor with a view of an image.
+struct ImageDescriptor {
+  std::uint32_t set = 0, binding = 0, element = 0;
+  std::uint32_t place = 0;  ///< of its image in Images::images
+  std::int32_t format = 0;  ///< VkFormat of the view
+  std::uint32_t base_layer = 0, base_level = 0;
+  ImageFilter filter = ImageFilter::None;
+};
+
+/// The images in the descriptors that the shaders of a captured launch can use, where accesses are recorded.
+struct Images {
+  std::uint32_t launch = 0;
+  std::vector<Image> images;
+  std::vector<ImageDescriptor> descriptors;  ///< by set, binding, element, ascending
 };
 
 /// In place of a stack size: the group has no such shader.

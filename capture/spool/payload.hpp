@@ -166,6 +166,22 @@ void visit_fields(V& v, T& x) {
 }
 
 template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Image>
+void visit_fields(V& v, T& x) {
+  v(x.image), v(x.format), v(x.width), v(x.height), v(x.depth), v(x.layers), v(x.levels), v(x.samples);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, ImageDescriptor>
+void visit_fields(V& v, T& x) {
+  v(x.set), v(x.binding), v(x.element), v(x.place), v(x.format), v(x.base_layer), v(x.base_level), v(x.filter);
+}
+template <class V, class T>
+requires std::is_same_v<std::remove_const_t<T>, Images>
+void visit_fields(V& v, T& x) {
+  v(x.launch), v(x.images), v(x.descriptors);
+}
+
+template <class V, class T>
 requires std::is_same_v<std::remove_const_t<T>, GroupStack>
 void visit_fields(V& v, T& x) {
   v(x.general), v(x.closest_hit), v(x.any_hit), v(x.intersection), v(x.general_bytes), v(x.closest_hit_bytes),
@@ -220,6 +236,8 @@ template <>
 inline constexpr BlockType block_type_of<Accesses> = BlockType::Accesses;
 template <>
 inline constexpr BlockType block_type_of<PipelineFacts> = BlockType::PipelineFacts;
+template <>
+inline constexpr BlockType block_type_of<Images> = BlockType::Images;
 
 /// Bytes of an Events payload before its words: launch, first_word, count.
 inline constexpr std::size_t kEventsHeadBytes = 20;
@@ -345,6 +363,9 @@ template <class T>
 }
 [[nodiscard]] inline bool is_known(AccessSpace x) {
   return x <= AccessSpace::Image;
+}
+[[nodiscard]] inline bool is_known(ImageFilter x) {
+  return x <= ImageFilter::Linear;
 }
 [[nodiscard]] inline bool is_known(StatisticFormat x) {
   return x <= StatisticFormat::Float64;

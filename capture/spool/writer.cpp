@@ -286,6 +286,9 @@ bool SpoolWriter::append(const Accesses& block) noexcept {
 bool SpoolWriter::append(const PipelineFacts& block) noexcept {
   return append_block(impl_.get(), block);
 }
+bool SpoolWriter::append(const Images& block) noexcept {
+  return append_block(impl_.get(), block);
+}
 bool SpoolWriter::append(const Events& block) noexcept {
   return append_events(block.launch, block.first_word, block.words.data(), block.words.size());
 }

@@ -53,6 +53,7 @@ class SpoolWriter {
   bool append(const Paths& block) noexcept;
   bool append(const Accesses& block) noexcept;
   bool append(const PipelineFacts& block) noexcept;
+  bool append(const Images& block) noexcept;
   /// As Events blocks of `count` words, of which the first is word `first_word` of the launch.
   bool append_events(std::uint32_t launch, std::uint64_t first_word, const std::uint32_t* words,
                      std::uint64_t count) noexcept;

@@ -142,7 +142,7 @@ FileInfo read_info(const std::filesystem::path& path) {
     ShaderTableNumbers table;
     const LaunchShape shape = plan_launch(loader, i, launch, table);
     info.launches.push_back({shape.size, shape.rays, shape.events, shape.groups, shape.has_warps, launch.frame,
-                             launch.duration_ns, launch.dropped_events, shape.accesses, launch.pipeline});
+                             launch.duration_ns, launch.dropped_events, shape.accesses, launch.pipeline, shape.images});
   }
   BlockCounts block_counts;
   InstructionCounts branch_counts, load_counts;

@@ -62,6 +62,7 @@ struct LaunchInfo {
   std::uint64_t dropped_events = 0;
   std::uint64_t accesses = 0;
   std::uint32_t pipeline = kNone;
+  std::uint64_t images = 0;  ///< rows
 };
 struct FileInfo {
   std::uint64_t file_bytes = 0;

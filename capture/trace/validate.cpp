@@ -24,6 +24,7 @@ void check_all(const Trace& trace, FaultList& faults) {
   for (std::size_t i = 0; i < trace.launches.size() && !faults.full(); ++i) {
     const std::string path = fmt::format("/launch/{}", i);
     const bool sound_frame = check_launch_frame(trace.launches[i], path, trace.header.warp_size, faults);
+    check_launch_images(trace.launches[i].images, path + "/images", faults);
     if (sound_scene && check_launch_bindings(trace.launches[i], path, trace.shaders, trace.scene, faults) &&
         sound_frame) {
       check_events(trace.launches[i], path, trace.shaders, trace.scene, faults);
@@ -31,6 +32,7 @@ void check_all(const Trace& trace, FaultList& faults) {
   }
   if (faults.list().empty()) {
     check_paths(trace, faults);
+    check_images(trace, faults);
     check_accesses(trace, faults);
   }
 }

@@ -319,6 +319,11 @@ class Writer::Impl {
   void end_launch(const Groups& groups, const Column<std::uint32_t>& thread_warp,
                   const Column<std::uint8_t>& thread_lane, const LaunchExtras& extras) {
     require(launch_.has_value(), "end_launch outside a launch");
+    FaultList faults(1, output_.path().string());
+    check_launch_images(extras.images, fmt::format("/launch/{}/images", launch_count_ - 1), faults);
+    if (!faults.list().empty()) {
+      throw Error(ErrorKind::Internal, faults.list().front());
+    }
     guarded([&] { launch_->finish(groups, thread_warp, thread_lane, extras); });
     launch_.reset();
   }
@@ -560,7 +565,7 @@ std::string write(const Trace& trace, const std::filesystem::path& path, WriteOp
     writer.append(launch.data);
     writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
                       {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table, launch.thread_path,
-                       launch.pipeline});
+                       launch.pipeline, launch.images});
   }
   if (trace.block_counts.size() != 0) {
     writer.add_block_counts(trace.block_counts);

@@ -44,6 +44,7 @@ struct LaunchExtras {
   std::vector<ShaderRecord> shader_table;
   Column<std::uint32_t> thread_path{};
   std::uint32_t pipeline = kNone;
+  Images images{};
 };
 
 class Writer {

@@ -100,6 +100,7 @@ std::vector<std::string> seeds() {
                                                        .paths = s % 4 == 1,
                                                        .accesses = s % 4 >= 2,
                                                        .facts = s % 3 != 2,
+                                                       .images = s % 2 == 1,
                                                        .block_words = s % 2 == 0 ? 64U : 0U});
     if (s % 3 == 1) {
       add_counts(capture);

@@ -37,6 +37,7 @@ CaptureOptions varied(std::uint64_t seed) {
   options.paths = seed % 3 == 1;
   options.accesses = seed % 11 < 4;
   options.facts = seed % 5 < 3;
+  options.images = seed % 4 != 1;
   options.block_words = seed % 3 == 1 ? 50 + seed : 0;
   return options;
 }

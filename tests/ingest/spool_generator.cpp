@@ -37,6 +37,9 @@ class Generator {
     if (options_.facts) {
       describe_facts();
     }
+    if (options_.images) {
+      describe_images();
+    }
     return std::move(result_);
   }
 
@@ -136,6 +139,60 @@ class Generator {
         expected.executables.back().statistics.push_back(
             {"statistic " + std::to_string(s), "", static_cast<trace::StatisticFormat>(format), value});
       }
+    }
+  }
+
+  /// Descriptors of each launch with views of five images, which have different blocks.
+  void describe_images() {
+    const spool::Image images[] = {{90, 37, 640, 360, 1, 1, 1, 1},  // R8G8B8A8_UNORM
+                                   {7, 109, 33, 1, 1, 1, 1, 1},     // R32G32B32A32_SFLOAT
+                                   {8, 145, 61, 61, 1, 6, 6, 1},    // BC7_UNORM_BLOCK
+                                   {91, 177, 50, 40, 9, 1, 2, 1},   // ASTC_10x8_UNORM_BLOCK
+                                   {2, 37, 8, 8, 1, 2, 1, 4}};      // four samples
+    constexpr std::array<std::array<std::uint32_t, 3>, 5> kBlocks = {
+        {{1, 1, 4}, {1, 1, 16}, {4, 4, 16}, {10, 8, 16}, {1, 1, 16}}};
+    std::array<std::uint32_t, 5> number{};
+    number.fill(trace::kNone);
+    std::uint32_t next = 0;
+    std::size_t expected_launch = 0;
+    for (const SyntheticLaunch& launch : result_.launches) {
+      spool::Images& of = result_.images.emplace_back();
+      of.launch = launch.launch.launch;
+      std::array<std::uint32_t, 5> place{};
+      place.fill(trace::kNone);
+      trace::Images expected;
+      for (std::uint32_t row = 0; row < random_.below(8); ++row) {
+        const std::uint32_t i = random_.below(5);
+        const spool::Image& image = images[i];
+        if (place.at(i) == trace::kNone) {
+          place.at(i) = static_cast<std::uint32_t>(of.images.size());
+          of.images.push_back(image);
+        }
+        if (number.at(i) == trace::kNone) {
+          number.at(i) = next++;
+        }
+        const std::uint32_t layer = random_.below(std::max(image.layers, image.depth));
+        const std::uint32_t level = random_.below(image.levels);
+        const auto filter = static_cast<std::uint8_t>(random_.below(3));
+        of.descriptors.push_back(
+            {row / 3, row % 3, row, place.at(i), image.format, layer, level, static_cast<spool::ImageFilter>(filter)});
+        expected.set.push_back(row / 3);
+        expected.binding.push_back(row % 3);
+        expected.element.push_back(row);
+        expected.image.push_back(number.at(i));
+        expected.width.push_back(image.width);
+        expected.height.push_back(image.height);
+        expected.depth.push_back(image.depth);
+        expected.layers.push_back(image.layers);
+        expected.levels.push_back(image.levels);
+        expected.base_layer.push_back(layer);
+        expected.base_level.push_back(level);
+        expected.block_width.push_back(kBlocks.at(i)[0]);
+        expected.block_height.push_back(kBlocks.at(i)[1]);
+        expected.block_bytes.push_back(kBlocks.at(i)[2]);
+        expected.filter.push_back(static_cast<trace::Filter>(filter));
+      }
+      result_.expected.launches.at(expected_launch++).images = expected;
     }
   }
 
@@ -494,6 +551,9 @@ void SyntheticCapture::write(const std::filesystem::path& path, bool end) const 
   }
   for (const spool::Accesses& layout : accesses) {
     sound = sound && writer.append(layout);
+  }
+  for (const spool::Images& of : images) {
+    sound = sound && writer.append(of);
   }
   for (const spool::PipelineFacts& facts : pipeline_facts) {
     sound = sound && writer.append(facts);

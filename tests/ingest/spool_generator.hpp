@@ -34,6 +34,7 @@ struct CaptureOptions {
   bool paths = false;             ///< of calls; every shader is test::branching_shader
   bool accesses = false;          ///< to buffers
   bool facts = false;             ///< of the pipeline, by the driver
+  bool images = false;            ///< in descriptors
   std::uint64_t block_words = 0;  ///< cut events into blocks of this size; 0: the writer's
 };
 
@@ -55,6 +56,7 @@ struct SyntheticCapture {
   std::vector<spool::Paths> paths;
   std::vector<spool::Accesses> accesses;
   std::vector<spool::PipelineFacts> pipeline_facts;
+  std::vector<spool::Images> images;
 
   trace::Trace expected;  ///< header: only what the options say
 

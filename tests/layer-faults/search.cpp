@@ -39,7 +39,7 @@ constexpr const char* kScenarios[] = {
     "plain-features",   "indirect",      "indirect2", "unrelated-table", "many-launches", "resubmitted",
     "twice-in-a-batch", "twice-pending", "submit2",   "secondary",       "frames",        "wait-before-signal",
     "queue-held",       "churn",         "odd-calls", "again",           "forked",        "left-alive",
-    "left-at-once"};
+    "left-at-once",     "images"};
 
 struct Settings {
   bool calls = false, allocations = false;

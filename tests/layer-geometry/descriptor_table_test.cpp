@@ -60,11 +60,11 @@ class DescriptorTableTest : public testing::Test {
   }
 
   VkAccelerationStructureKHR at(VkDescriptorSet set, std::uint32_t binding, std::uint32_t element) const {
-    const SetStructures* held = table.get(set);
+    const SetContents* held = table.get(set);
     if (held == nullptr || !held->contains({binding, element})) {
       return VK_NULL_HANDLE;
     }
-    return held->at({binding, element});
+    return held->at({binding, element}).structure;
   }
 
   DescriptorTable table;
@@ -152,32 +152,32 @@ TEST_F(DescriptorTableTest, TemplatesWriteTheirStructures) {
   info.pipelineBindPoint = VK_PIPELINE_BIND_POINT_RAY_TRACING_KHR;
   const auto made = handle<VkDescriptorUpdateTemplate>(77);
   table.add_template(made, info);
-  EXPECT_TRUE(table.pushes_structures(made));
+  EXPECT_TRUE(table.pushes(made));
   table.write_template(a, made, &data);
   EXPECT_EQ(at(a, 2, 1), structure(50));
   EXPECT_EQ(at(a, 5, 0), structure(51));
   EXPECT_EQ(at(a, 5, 1), structure(52));
 
-  SetStructures pushed;
+  SetContents pushed;
   table.push_template(pushed, pipeline_layout, 1, made, &data);
   EXPECT_EQ(pushed, *table.get(a));
 
   info.pipelineBindPoint = VK_PIPELINE_BIND_POINT_COMPUTE;
   table.add_template(made, info);
-  EXPECT_FALSE(table.pushes_structures(made));
+  EXPECT_FALSE(table.pushes(made));
   table.remove_template(made);
   table.write_template(b, made, &data);
   EXPECT_TRUE(table.get(b)->empty());
 }
 
 TEST_F(DescriptorTableTest, PushedDescriptorsOverflowByTheLayout) {
-  SetStructures pushed;
+  SetContents pushed;
   table.push(pushed, pipeline_layout, 1, Write(VK_NULL_HANDLE, 2, 1, {structure(1), structure(2)}).write);
-  EXPECT_EQ(pushed.at({5, 0}), structure(2));
+  EXPECT_EQ(pushed.at({5, 0}).structure, structure(2));
   // Without a layout the binding is taken to have room.
   pushed.clear();
   table.push(pushed, handle<VkPipelineLayout>(99), 1, Write(VK_NULL_HANDLE, 2, 1, {structure(1), structure(2)}).write);
-  EXPECT_EQ(pushed.at({2, 2}), structure(2));
+  EXPECT_EQ(pushed.at({2, 2}).structure, structure(2));
 }
 
 TEST_F(DescriptorTableTest, LayoutsMayBeDestroyedBeforeTheirSets) {

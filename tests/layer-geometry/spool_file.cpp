@@ -59,6 +59,12 @@ SpoolFile SpoolFile::newest(const std::string& folder) {
       for (const std::uint32_t number : made.launches.back().structures) {
         made.structures.at(number);  // a Structure comes before a Launch that names it
       }
+    } else if (header.type == spool::BlockType::Images) {
+      auto images = decoded<spool::Images>(payload);
+      if (made.launches.empty() || made.launches.back().launch != images.launch) {
+        throw std::runtime_error("images of a launch that is not before them");
+      }
+      made.images[images.launch] = std::move(images);
     } else if (header.type == spool::BlockType::Note) {
       made.notes.push_back(decoded<spool::Note>(payload).text);
     }

@@ -13,6 +13,7 @@ namespace rayreplay::layer::geometry {
 struct SpoolFile {
   std::map<std::uint32_t, spool::Structure> structures;
   std::vector<spool::Launch> launches;
+  std::map<std::uint32_t, spool::Images> images;  ///< by launch
   std::vector<std::string> notes;
 
   [[nodiscard]] static SpoolFile newest(const std::string& folder);

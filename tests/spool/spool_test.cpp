@@ -84,7 +84,8 @@ T filled(std::uint64_t seed) {
 
 template <class T>
 class PayloadTest : public testing::Test {};
-using Payloads = testing::Types<Process, Device, Shader, Pipeline, Structure, Launch, Events, Note, End, PipelineFacts>;
+using Payloads =
+    testing::Types<Process, Device, Shader, Pipeline, Structure, Launch, Events, Note, End, PipelineFacts, Images>;
 TYPED_TEST_SUITE(PayloadTest, Payloads);
 
 TYPED_TEST(PayloadTest, ComesBackAsItWas) {
@@ -125,6 +126,12 @@ TEST(PayloadTest, UnknownEnumerationsAreRefused) {
   auto bytes = encoded(table);
   bytes[0] = std::byte{4};
   EXPECT_FALSE(decode(bytes, table));
+  Images images;
+  images.descriptors.emplace_back();
+  bytes = encoded(images);
+  EXPECT_TRUE(decode(bytes, images));
+  bytes.back() = std::byte{3};  // the filter
+  EXPECT_FALSE(decode(bytes, images));
 }
 
 class SpoolFileTest : public testing::Test {

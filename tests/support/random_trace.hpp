@@ -49,7 +49,7 @@ struct RandomTraceOptions {
   bool group = false;
   bool warps = false;
   std::uint32_t warp_size = 8;
-  /// What only captures have: sites, hints and reorder calls, top-level structures, shader tables, times.
+  /// What only captures have: sites, hints and reorder calls, top-level structures, shader tables, images, times.
   bool capture = false;
 };
 
@@ -159,6 +159,31 @@ class RandomTrace {
         record.data.push_back(static_cast<std::uint8_t>(random_.bits()));
       }
       launch.shader_table.push_back(record);
+    }
+  }
+
+  /// Views of a few images, which launches share. Numbers of its own: the rest of the trace stays what it was.
+  void add_images(trace::Launch& launch) {
+    Random random(options_.seed * 31 + trace_.launches.size());
+    trace::Images& images = launch.images;
+    for (std::uint32_t row = 0; row < 1 + random.below(9); ++row) {
+      const std::uint32_t image = random.below(std::min(images_ + 1, 4U));
+      images_ = std::max(images_, image + 1);
+      images.set.push_back(row / 4);
+      images.binding.push_back(row % 4 / 2);
+      images.element.push_back(row % 2 * 7);
+      images.image.push_back(image);
+      images.width.push_back(64 + 1000 * image);
+      images.height.push_back(17);
+      images.depth.push_back(image == 2 ? 5 : 1);
+      images.layers.push_back(image == 1 ? 6 : 1);
+      images.levels.push_back(image + 1);
+      images.base_layer.push_back(random.below(image == 1 ? 6 : 1));
+      images.base_level.push_back(random.below(image + 1));
+      images.block_width.push_back(image == 3 ? 5 : 1);
+      images.block_height.push_back(image == 3 ? 4 : 1);
+      images.block_bytes.push_back(image == 3 ? 16 : 4);
+      images.filter.push_back(static_cast<trace::Filter>(random.below(trace::kFilters)));
     }
   }
 
@@ -308,6 +333,7 @@ class RandomTrace {
       launch.dropped_events = random_.one_in(2) ? random_.bits() >> 30 : 0;
       launch.pipeline = launch.frame % 3 == 0 ? trace::kNone : launch.frame % 3 - 1;
       add_shader_table(launch);
+      add_images(launch);
     }
     groups_ = 1 + random_.below(40);
     data_ = {};
@@ -342,6 +368,7 @@ class RandomTrace {
   std::uint32_t ray_ = 0;
   std::uint32_t tlas_ = 0;
   std::uint32_t groups_ = 1;
+  std::uint32_t images_ = 0;  ///< with a number
 };
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // Other tools read the file: h5py sees every column as it is in memory, and what it edits can be sealed again.
 #include <cstdlib>
 
+#include "capture/trace/file/storage.hpp"
 #include "capture/trace/seal.hpp"
 #include "tests/trace/support.hpp"
 
@@ -83,6 +84,10 @@ TEST_F(H5pyTest, EveryColumnIsThere) {
     expect_same("/launch/0/groups/sm", launch.groups.sm);
     expect_same("/launch/0/groups/lane_mask", launch.groups.lane_mask);
     expect_same("/launch/0/groups/clock", launch.groups.clock);
+    visit_images(launch.images, [&](const char* name, const auto& column) {
+      EXPECT_FALSE(column.empty());
+      expect_same(std::string("/launch/0/images/") + name, column);
+    });
     Column<float> vertices;
     for (const Geometry& geometry : trace.scene.geometries) {
       vertices.insert(vertices.end(), geometry.vertices.begin(), geometry.vertices.end());

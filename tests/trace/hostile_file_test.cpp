@@ -2,6 +2,7 @@
 #include <hdf5.h>
 
 #include "capture/trace/file/envelope.hpp"
+#include "capture/trace/file/storage.hpp"
 #include "capture/trace/seal.hpp"
 #include "tests/trace/support.hpp"
 
@@ -124,6 +125,63 @@ TEST_F(HostileFileTest, AccessesThatCannotBe) {
   write(trace, file(), {.overwrite = true});
   EXPECT_THAT(error_after([&](hid_t root) { H5Ldelete(root, "/profile/access_sites", H5P_DEFAULT); }).info().what,
               "the launch has accesses, but there is no table of their sites");
+}
+
+TEST_F(HostileFileTest, ImagesThatCannotBe) {
+  const Trace trace = random_trace({.seed = 31, .size = {2, 1, 1}, .capture = true});
+  const Images& images = trace.launches[0].images;
+  ASSERT_GT(images.size(), 4U);  // of two sets
+  const auto fill = [&](hid_t root, const std::string& name, std::uint64_t value) {
+    const hid_t dataset = H5Dopen2(root, name.c_str(), H5P_DEFAULT);
+    const std::vector<std::uint64_t> rows(images.size(), value);
+    EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()), 0);
+    H5Dclose(dataset);
+  };
+  const std::string folder = "/launch/0/images/";
+  visit_images(images, [&](const std::string& name, const auto& column) {
+    const std::string dataset = folder + name;
+    write(trace, file(), {.overwrite = true});
+    EXPECT_THAT(error_after([&](hid_t root) { H5Ldelete(root, dataset.c_str(), H5P_DEFAULT); }).info().where,
+                HasSubstr(dataset));
+    // Another number of rows.
+    write(trace, file(), {.overwrite = true});
+    EXPECT_THAT(error_after([&](hid_t root) {
+                  const hid_t old = H5Dopen2(root, dataset.c_str(), H5P_DEFAULT);
+                  const hid_t type = H5Dget_type(old);
+                  const hid_t create = H5Dget_create_plist(old);
+                  const hsize_t rows = column.size() + 1;
+                  const hid_t space = H5Screate_simple(1, &rows, nullptr);
+                  H5Dclose(old);
+                  H5Ldelete(root, dataset.c_str(), H5P_DEFAULT);
+                  const hid_t made = H5Dcreate2(root, dataset.c_str(), type, space, H5P_DEFAULT, create, H5P_DEFAULT);
+                  H5Dclose(made);
+                  H5Sclose(space);
+                  H5Pclose(create);
+                  H5Tclose(type);
+                })
+                    .info()
+                    .where,
+                HasSubstr(folder));
+  });
+  for (const auto& [name, value, where, what] :
+       {std::tuple("set", 0U, "element", "the rows do not ascend"),
+        std::tuple("image", 1U, "image", "the numbers of images are not dense"),
+        std::tuple("width", 0U, "image", "the image's size is out of range"),
+        std::tuple("height", 0U, "image", "the image's size is out of range"),
+        std::tuple("depth", kNone, "image", "the image's size is out of range"),
+        std::tuple("layers", 0U, "image", "the image's size is out of range"),
+        std::tuple("levels", 40U, "image", "the image's levels are out of range"),
+        std::tuple("base_layer", 6U, "image", "the view's first layer is out of range"),
+        std::tuple("base_level", kNone, "image", "the view's first level is out of range"),
+        std::tuple("block_width", 17U, "image", "the image's blocks are out of range"),
+        std::tuple("block_height", 0U, "image", "the image's blocks are out of range"),
+        std::tuple("block_bytes", 4096U, "image", "the image's blocks are out of range"),
+        std::tuple("filter", 3U, "filter", "there is no such filter")}) {
+    write(trace, file(), {.overwrite = true});
+    const Error error = error_after([&](hid_t root) { fill(root, folder + name, value); });
+    EXPECT_THAT(error.info().where, HasSubstr(folder + where)) << name;
+    EXPECT_THAT(error.info().what, HasSubstr(what)) << name;
+  }
 }
 
 TEST_F(HostileFileTest, PipelineFactsThatCannotBe) {

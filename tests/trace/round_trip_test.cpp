@@ -257,9 +257,14 @@ TEST_F(RoundTripTest, SameBytesHoweverAppendsAreCut) {
           writer.append(slice(launch.data, first, last));
           first = last;
         }
-        writer.end_launch(
-            launch.groups, launch.thread_warp, launch.thread_lane,
-            {launch.frame, launch.duration_ns, launch.dropped_events, launch.shader_table, {}, launch.pipeline});
+        writer.end_launch(launch.groups, launch.thread_warp, launch.thread_lane,
+                          {launch.frame,
+                           launch.duration_ns,
+                           launch.dropped_events,
+                           launch.shader_table,
+                           {},
+                           launch.pipeline,
+                           launch.images});
       }
       writer.finish();
       EXPECT_TRUE(read_bytes(file("cut.rrt")) == whole) << "seed " << options.seed << ", up to " << greatest;

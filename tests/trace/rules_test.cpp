@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "capture/trace/rules/event_context.hpp"
+#include "capture/trace/rules/rules.hpp"
+#include "capture/trace/texel_address.hpp"
 #include "capture/trace/validate.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/trace/sound_trace.hpp"
@@ -54,6 +56,11 @@ Trace sound_trace_with_everything() {
   trace.access_sites = {{kRayGen, kRayGen, kHit},           {0, 0, 1}, {0, 2, 0}, {5, 9, 3}, {Load, Store, Atomic},
                         {Descriptor, Device, ShaderRecord}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {4, 8, 16}};
   trace.pipeline_facts = sound_pipeline_facts();
+  // Two views of a compressed picture with levels, one of a 3D image.
+  using enum Filter;
+  launch.images = {{0, 0, 1},   {1, 2, 0},  {0, 5, 0}, {0, 0, 1},   {60, 60, 8},
+                   {30, 30, 9}, {1, 1, 10}, {2, 2, 1}, {5, 5, 1},   {1, 0, 9},
+                   {4, 0, 0},   {5, 5, 1},  {4, 4, 1}, {16, 16, 4}, {None, Linear, Nearest}};
   launch.data.accesses = {{0, 3, 4}, {0, 0, 9, 2}, {0, 1, 2, 1}, {8, 0x1'0000'0000, 0, 16}, {0, 1, 2, 1}};
   return trace;
 }
@@ -299,6 +306,42 @@ const Broken kBroken[] = {
        first(t).data.accesses.group[2] = 1;
      },
      "/launch/0/accesses/group[2]", "a group has two sites, or a thread twice (found 1;"},
+    {"ImageColumn", [](Trace& t) { first(t).images.depth.pop_back(); }, "/launch/0/images/depth",
+     "the column has another number of rows than its table (found 2; expected 3)"},
+    {"ImageFilterColumn", [](Trace& t) { first(t).images.filter.push_back(Filter::None); }, "/launch/0/images/filter",
+     "the column has another number of rows than its table (found 4; expected 3)"},
+    {"ImageTwice", [](Trace& t) { first(t).images.set[2] = 0; }, "/launch/0/images/element[2]",
+     "the rows do not ascend (found set 0, binding 0, element 0; expected each descriptor once"},
+    {"ImageFilter", [](Trace& t) { first(t).images.filter[1] = static_cast<Filter>(3); }, "/launch/0/images/filter[1]",
+     "there is no such filter (found 3; expected less than 3)"},
+    {"ImageWidth", [](Trace& t) { first(t).images.width[2] = 0; }, "/launch/0/images/image[2]",
+     "the image's size is out of range: 0x9x10 with 1 layers, not 1 to 65536 each (found image 1;"},
+    {"ImageHeight", [](Trace& t) { first(t).images.height[2] = 65537; }, "/launch/0/images/image[2]",
+     "the image's size is out of range: 8x65537x10"},
+    {"ImageDepth", [](Trace& t) { first(t).images.depth[0] = 2; }, "/launch/0/images/image[0]",
+     "the image has a depth (2) and layers (2)"},
+    {"ImageLayers", [](Trace& t) { first(t).images.layers[1] = kNone; }, "/launch/0/images/image[1]",
+     "the image's size is out of range: 60x30x1 with 4294967295 layers"},
+    {"ImageLevels", [](Trace& t) { first(t).images.levels[1] = 7; }, "/launch/0/images/image[1]",
+     "the image's levels are out of range: 7, not 1 to 6"},
+    {"ImageBlock", [](Trace& t) { first(t).images.block_height[1] = 17; }, "/launch/0/images/image[1]",
+     "the image's blocks are out of range: 5x17 texels of 16 bytes, not 1 to 16 each and 1 to 2048"},
+    {"ImageBlockBytes", [](Trace& t) { first(t).images.block_bytes[2] = 0; }, "/launch/0/images/image[2]",
+     "the image's blocks are out of range: 1x1 texels of 0 bytes"},
+    {"ImageBytes",
+     [](Trace& t) {
+       Images& images = first(t).images;
+       images.width[2] = images.height[2] = images.depth[2] = 65536;
+     },
+     "/launch/0/images/image[2]", "the image has more than 17592186044416 bytes"},
+    {"ImageBaseLayer", [](Trace& t) { first(t).images.base_layer[2] = 10; }, "/launch/0/images/image[2]",
+     "the view's first layer is out of range: 10, not less than 10"},
+    {"ImageBaseLevel", [](Trace& t) { first(t).images.base_level[0] = 5; }, "/launch/0/images/image[0]",
+     "the view's first level is out of range: 5, not less than 5"},
+    {"ImageOfTwoSizes", [](Trace& t) { first(t).images.width[1] = 61; }, "/launch/0/images/image[1]",
+     "an image has two sizes or two kinds of blocks (found 0;"},
+    {"ImageNumber", [](Trace& t) { first(t).images.image[2] = 2; }, "/launch/0/images/image[2]",
+     "the numbers of images are not dense (found 2; expected at most 1, in order of first appearance)"},
     {"AccessesWithoutSites", [](Trace& t) { t.access_sites = {}; }, "/launch/0/threads/access_offset",
      "the launch has accesses, but there is no table of their sites"},
     {"AccessSiteColumn", [](Trace& t) { t.access_sites.set.pop_back(); }, "/profile/access_sites/set",
@@ -447,6 +490,19 @@ TEST(FindingsTest, LegalButWorthKnowing) {
       testing::ElementsAre(HasSubstr("NaN in 1 coordinate;"), HasSubstr("NaN in 1 transform"),
                            HasSubstr("/launch/0: NaN in 1 of 4 rays"),
                            HasSubstr("/launch/0: 1 of 4 rays ended in no shader (the shader table is not known)")));
+}
+
+TEST(FindingsTest, AccessesToImagesWithoutARow) {
+  Trace trace = sound_trace();
+  trace.access_sites.space[2] = AccessSpace::Image;  // set 0, binding 0: the table has element 0 alone
+  first(trace).data.accesses.site = {2, 0, 2, 2};
+  first(trace).data.accesses.address = {pack({.x = 5}), 8, pack({.element = 1}), pack({.y = 3, .element = 0})};
+  const auto counts = count_events(trace);
+  EXPECT_THAT(collect_notes(trace, counts),
+              testing::Contains(HasSubstr("/launch/0: 1 of 3 accesses to images are of descriptors whose image is not "
+                                          "in the trace")));
+  first(trace).images = {};
+  EXPECT_THAT(collect_notes(trace, counts), testing::Contains(HasSubstr("/launch/0: 3 of 3 accesses to images")));
 }
 
 TEST(ConservationTest, CountsWhatIsThere) {

@@ -90,6 +90,12 @@ void compare_launches(const Launch& a, const Launch& b, Comparison& c) {
   c.values("duration_ns", a.duration_ns, b.duration_ns);
   c.values("dropped_events", a.dropped_events, b.dropped_events);
   c.values("pipeline", a.pipeline, b.pipeline);
+  std::vector<std::string> of_images;
+  visit_images(a.images, [&](const char*, const auto& column) { of_images.push_back(bytes_of_column(column)); });
+  place = 0;
+  visit_images(b.images, [&](const char* name, const auto& column) {
+    c.values(std::string("images/") + name, of_images.at(place++), bytes_of_column(column));
+  });
   c.values("shader_table", a.shader_table.size(), b.shader_table.size());
   for (std::size_t i = 0; i < std::min(a.shader_table.size(), b.shader_table.size()); ++i) {
     const ShaderRecord& x = a.shader_table[i];

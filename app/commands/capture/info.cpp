@@ -33,6 +33,7 @@ Table launch_table(const trace::FileInfo& info) {
       {"dropped_events", "dropped", {}, 0, !any([](const auto& l) { return l.dropped_events != 0; })});
   table.columns.push_back(
       {"pipeline", "pipeline", {}, 0, !any([](const auto& l) { return l.pipeline != trace::kNone; })});
+  table.columns.push_back({"images", "images", {}, 0, !any([](const auto& l) { return l.images != 0; })});
   for (std::size_t i = 0; i < info.launches.size(); ++i) {
     const trace::LaunchInfo& launch = info.launches[i];
     table.rows.push_back(
@@ -41,7 +42,8 @@ Table launch_table(const trace::FileInfo& info) {
          launch.has_warps, std::uint64_t{launch.frame},
          launch.duration_ns == 0 ? output::Cell{} : static_cast<double>(launch.duration_ns) * 1e-6,
          launch.dropped_events,
-         launch.pipeline == trace::kNone ? output::Cell{} : output::Cell(std::uint64_t{launch.pipeline})});
+         launch.pipeline == trace::kNone ? output::Cell{} : output::Cell(std::uint64_t{launch.pipeline}),
+         launch.images});
   }
   return table;
 }

@@ -252,6 +252,9 @@ void prepare(Device& device, const DeviceRequest& request, bool with_additions, 
   if (device.records && wanted.geometry) {
     device.geometry = geometry::Tracker::create(device);
   }
+  if (wanted.profile_memory && !wanted.geometry) {
+    note("which images lie in descriptors is not known, because geometry is off");
+  }
   if (wanted.profile_blocks || wanted.profile_branches || wanted.profile_loads || wanted.profile_values) {
     device.counters = std::make_unique<CounterMemory>(device);
   }

@@ -65,10 +65,14 @@
   X(CreateDescriptorUpdateTemplate)              \
   X(CreateFence)                                 \
   X(CreateGraphicsPipelines)                     \
+  X(CreateImage)                                 \
+  X(CreateImageView)                             \
   X(CreatePipelineLayout)                        \
   X(CreateQueryPool)                             \
   X(CreateRayTracingPipelinesKHR)                \
+  X(CreateSampler)                               \
   X(CreateShaderModule)                          \
+  X(CreateSwapchainKHR)                          \
   X(DeferredOperationJoinKHR)                    \
   X(DestroyAccelerationStructureKHR)             \
   X(DestroyBuffer)                               \
@@ -79,10 +83,14 @@
   X(DestroyDescriptorUpdateTemplate)             \
   X(DestroyDevice)                               \
   X(DestroyFence)                                \
+  X(DestroyImage)                                \
+  X(DestroyImageView)                            \
   X(DestroyPipeline)                             \
   X(DestroyPipelineLayout)                       \
   X(DestroyQueryPool)                            \
+  X(DestroySampler)                              \
   X(DestroyShaderModule)                         \
+  X(DestroySwapchainKHR)                         \
   X(DeviceWaitIdle)                              \
   X(EndCommandBuffer)                            \
   X(FlushMappedMemoryRanges)                     \
@@ -104,6 +112,7 @@
   X(GetRayTracingShaderGroupHandlesKHR)          \
   X(GetRayTracingShaderGroupStackSizeKHR)        \
   X(GetSemaphoreCounterValue)                    \
+  X(GetSwapchainImagesKHR)                       \
   X(InvalidateMappedMemoryRanges)                \
   X(MapMemory)                                   \
   X(QueueBindSparse)                             \

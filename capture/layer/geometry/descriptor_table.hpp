@@ -1,13 +1,15 @@
-// The acceleration structures in descriptor sets.
+// The acceleration structures in descriptor sets, and the images if they are wanted.
 //
-// Contract: follows descriptor writes (VkWriteDescriptorSetAccelerationStructureKHR), copies, update templates and push
-// descriptors; bindings overflow into the next one (Vulkan, "Descriptor Set Updates", consecutive binding updates).
-// Only sets whose layout can hold a structure are kept; other writes cost one comparison. Not thread-safe: its owner
-// locks. Complexity: O(log n) for each structure written.
+// Contract: follows descriptor writes, copies, update templates and push descriptors; bindings overflow into the next
+// one (Vulkan, "Descriptor Set Updates", consecutive binding updates). Images are those of storage images, sampled
+// images and combined image samplers; a sampler in a layout (immutable) goes before a written one. Only sets whose
+// layout can hold what is wanted are kept; other writes cost one comparison. Not thread-safe: its owner locks.
+// Complexity: O(log n) for each descriptor written.
 #pragma once
 
 #include <vulkan/vulkan.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "capture/layer/geometry/image_table.hpp"
+
 namespace rayreplay::layer::geometry {
 
 /// The bindings of a descriptor set layout.
@@ -23,17 +27,36 @@ struct SetLayout {
   struct Binding {
     VkDescriptorType type = VK_DESCRIPTOR_TYPE_SAMPLER;
     std::uint32_t count = 0;
+    std::vector<spool::ImageFilter> immutable{};  ///< of the samplers that the layout has for it; empty: none
   };
   std::map<std::uint32_t, Binding> bindings;
-  bool structures = false;  ///< a binding may hold acceleration structures
+  bool followed = false;  ///< a binding may hold what is wanted
 };
 using SetLayoutPointer = std::shared_ptr<const SetLayout>;
 
-/// (binding, array element) → structure.
-using SetStructures = std::map<std::pair<std::uint32_t, std::uint32_t>, VkAccelerationStructureKHR>;
+/// What a descriptor holds: a structure, or an image.
+struct Descriptor {
+  VkAccelerationStructureKHR structure = VK_NULL_HANDLE;
+  ImageViewPointer view{};
+  spool::ImageFilter filter = spool::ImageFilter::None;  ///< of an image's sampler
+
+  bool operator==(const Descriptor&) const = default;
+};
+
+/// (binding, array element) → descriptor.
+using SetContents = std::map<std::pair<std::uint32_t, std::uint32_t>, Descriptor>;
 
 class DescriptorTable {
  public:
+  /// `images`: where views and samplers are looked up; null: images are not wanted.
+  explicit DescriptorTable(const ImageTable* images = nullptr) : images_(images) {}
+
+  /// Whether a write, or what it pushes, may concern the table. Needs no lock.
+  [[nodiscard]] bool concerns(const VkWriteDescriptorSet& write) const;
+  [[nodiscard]] bool follows_images() const {
+    return images_ != nullptr;
+  }
+
   void add_layout(VkDescriptorSetLayout layout, const VkDescriptorSetLayoutCreateInfo& info);
   void remove_layout(VkDescriptorSetLayout layout);
   void add_pipeline_layout(VkPipelineLayout layout, const VkPipelineLayoutCreateInfo& info);
@@ -49,37 +72,46 @@ class DescriptorTable {
 
   void add_template(VkDescriptorUpdateTemplate handle, const VkDescriptorUpdateTemplateCreateInfo& info);
   void remove_template(VkDescriptorUpdateTemplate handle);
-  /// Whether the template pushes acceleration structures for ray tracing.
-  [[nodiscard]] bool pushes_structures(VkDescriptorUpdateTemplate handle) const;
+  /// Whether the template pushes what is wanted, for ray tracing.
+  [[nodiscard]] bool pushes(VkDescriptorUpdateTemplate handle) const;
   void write_template(VkDescriptorSet set, VkDescriptorUpdateTemplate handle, const void* data);
 
   /// Push descriptors into `to`, the state of set number `set` in a command buffer.
-  void push(SetStructures& to, VkPipelineLayout layout, std::uint32_t set, const VkWriteDescriptorSet& write) const;
-  void push_template(SetStructures& to, VkPipelineLayout layout, std::uint32_t set, VkDescriptorUpdateTemplate handle,
+  void push(SetContents& to, VkPipelineLayout layout, std::uint32_t set, const VkWriteDescriptorSet& write) const;
+  void push_template(SetContents& to, VkPipelineLayout layout, std::uint32_t set, VkDescriptorUpdateTemplate handle,
                      const void* data) const;
 
-  /// Null if the set is unknown or its layout holds no structures.
-  [[nodiscard]] const SetStructures* get(VkDescriptorSet set) const;
+  /// Null if the set is unknown or its layout holds nothing that is wanted.
+  [[nodiscard]] const SetContents* get(VkDescriptorSet set) const;
 
  private:
   struct Set {
     SetLayoutPointer layout;
     VkDescriptorPool pool = VK_NULL_HANDLE;
-    SetStructures structures;
+    SetContents contents;
   };
 
   struct Template {
     VkPipelineBindPoint bind_point = VK_PIPELINE_BIND_POINT_GRAPHICS;
-    std::vector<VkDescriptorUpdateTemplateEntry> entries;  ///< of structures
+    std::vector<VkDescriptorUpdateTemplateEntry> entries;  ///< of what is wanted
   };
 
+  [[nodiscard]] bool wants(VkDescriptorType type) const;
+  /// The same of a binding's type.
+  [[nodiscard]] bool may_hold(VkDescriptorType type) const;
   [[nodiscard]] SetLayoutPointer layout_of(VkPipelineLayout layout, std::uint32_t set) const;
+  /// `count` descriptors of a wanted type, at `data` as an update template has them.
+  void put(SetContents& to, const SetLayout* layout, std::uint32_t binding, std::uint32_t element, std::uint32_t count,
+           VkDescriptorType type, const std::uint8_t* data, std::size_t stride) const;
+  void put(SetContents& to, const SetLayout* layout, const VkWriteDescriptorSet& write) const;
+  void put_template(SetContents& to, const SetLayout* layout, const Template& entries, const void* data) const;
 
+  const ImageTable* images_;
   std::unordered_map<VkDescriptorSetLayout, SetLayoutPointer> layouts_;
   std::unordered_map<VkPipelineLayout, std::vector<SetLayoutPointer>> pipeline_layouts_;
   std::unordered_map<VkDescriptorSet, Set> sets_;
   std::unordered_map<VkDescriptorPool, std::unordered_set<VkDescriptorSet>> pools_;
-  std::unordered_map<VkDescriptorUpdateTemplate, Template> templates_;  ///< those that write structures
+  std::unordered_map<VkDescriptorUpdateTemplate, Template> templates_;  ///< those that write what is wanted
 };
 
 /// The structures of a write; null if it writes other things.
@@ -90,7 +122,7 @@ struct BoundSets {
   struct Slot {
     VkDescriptorSet set = VK_NULL_HANDLE;
     bool unknown = false;  ///< descriptor buffers
-    SetStructures pushed;  ///< push descriptors; then `set` is null
+    SetContents pushed;    ///< push descriptors; then `set` is null
   };
   std::map<std::uint32_t, Slot> slots;
 };

@@ -1,7 +1,7 @@
 // The interface between the layer and geometry.
 //
-// Geometry owns its intercepts: functions of buffers, acceleration structures and descriptors (intercepts()). They get
-// their Device, find their CommandRecording by recording_of(), call the next layer through Device::vk, and add
+// Geometry owns its intercepts: functions of buffers, acceleration structures, images and descriptors (intercepts()).
+// They get their Device, find their CommandRecording by recording_of(), call the next layer through Device::vk, and add
 // Operations that copy a build's inputs. The layer (launches.cpp, device creation) calls the Tracker below.
 //
 // All functions may be called from several threads concurrently; none throws; a failure is noted and leaves the
@@ -29,7 +29,7 @@ namespace rayreplay::layer::geometry {
 
 /// Device-level functions, except those of the layer itself: command buffers (begin, end, reset, free, execute),
 /// pipelines and shader modules, trace-rays commands, queues, vkSetDebugUtilsObjectNameEXT.
-[[nodiscard]] std::array<std::span<const Intercept>, 5> intercepts();
+[[nodiscard]] std::array<std::span<const Intercept>, 6> intercepts();
 
 /// Part of an application's buffer.
 struct BufferRange {
@@ -51,13 +51,15 @@ class TableSnapshot {
   [[nodiscard]] virtual std::vector<spool::Table> read() = 0;
 };
 
-/// The possible acceleration structures of a launch: found while recording (descriptor state), resolved afterwards.
-class StructureChoice {
+/// What the descriptors of a launch hold: found while recording (descriptor state), resolved afterwards. On the host,
+/// in submission order, after all earlier operations.
+class LaunchBindings {
  public:
-  virtual ~StructureChoice() = default;
-  /// On the host, in submission order, after all earlier operations: spool numbers of top-level structures, likeliest
-  /// first.
-  [[nodiscard]] virtual std::vector<std::uint32_t> resolve() = 0;
+  virtual ~LaunchBindings() = default;
+  /// Spool numbers of top-level structures that it may have used, likeliest first.
+  [[nodiscard]] virtual std::vector<std::uint32_t> structures() = 0;
+  /// The images that its shaders can use; none unless accesses are recorded. Notes what is not known, for `launch`.
+  [[nodiscard]] virtual spool::Images images(std::uint32_t launch) = 0;
 };
 
 class Tracker {
@@ -88,10 +90,10 @@ class Tracker {
   /// may be destroyed: the tables have their regions and strides, and `missing` says that they were not copied.
   [[nodiscard]] virtual std::unique_ptr<TableSnapshot> snapshot_tables_indirect(const HostBuffer& command) = 0;
 
-  /// The structures of the next recorded launch, by the descriptor sets bound now and the static trace sites of the
-  /// pipeline's shaders. Never null.
-  [[nodiscard]] virtual std::unique_ptr<StructureChoice> launch_structures(CommandRecording& recording,
-                                                                           const PipelineRecord* pipeline) = 0;
+  /// The bindings of the next recorded launch: the descriptor sets bound now, and of structures the static trace sites
+  /// of the pipeline's shaders. Never null.
+  [[nodiscard]] virtual std::unique_ptr<LaunchBindings> launch_bindings(CommandRecording& recording,
+                                                                        const PipelineRecord* pipeline) = 0;
 };
 
 }  // namespace rayreplay::layer::geometry

@@ -32,7 +32,7 @@ void bind(BoundSets& bound, std::uint32_t first, std::uint32_t count, const VkDe
 }
 
 /// The pushed state of a set; empty if another kind of set was bound there.
-SetStructures& pushed(BoundSets& bound, std::uint32_t set) {
+SetContents& pushed(BoundSets& bound, std::uint32_t set) {
   BoundSets::Slot& slot = bound.slots[set];
   if (slot.set != VK_NULL_HANDLE || slot.unknown) {
     slot = {};
@@ -42,7 +42,7 @@ SetStructures& pushed(BoundSets& bound, std::uint32_t set) {
 
 void push(State& state, BoundSets& bound, VkPipelineLayout layout, std::uint32_t set, std::uint32_t count,
           const VkWriteDescriptorSet* writes) {
-  SetStructures& to = pushed(bound, set);
+  SetContents& to = pushed(bound, set);
   const std::scoped_lock lock(state.mutex);
   for (std::uint32_t i = 0; i < count; ++i) {
     state.descriptors.push(to, layout, set, writes[i]);
@@ -52,7 +52,7 @@ void push(State& state, BoundSets& bound, VkPipelineLayout layout, std::uint32_t
 void push_template(State& state, BoundSets& bound, VkPipelineLayout layout, std::uint32_t set,
                    VkDescriptorUpdateTemplate made, const void* data) {
   const std::scoped_lock lock(state.mutex);
-  if (state.descriptors.pushes_structures(made)) {
+  if (state.descriptors.pushes(made)) {
     state.descriptors.push_template(pushed(bound, set), layout, set, made, data);
   }
 }

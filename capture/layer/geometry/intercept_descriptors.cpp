@@ -1,4 +1,4 @@
-// Descriptor sets: acceleration structures written into them.
+// Descriptor sets: what is written into them.
 #include "capture/layer/geometry/intercepts.hpp"
 #include "capture/layer/geometry/state.hpp"
 #include "capture/layer/pipelines/pipelines.hpp"
@@ -16,7 +16,7 @@ void follow(Device& device, Work&& work) {
   }
   const std::scoped_lock lock(state->mutex);
   if (!attempt("following descriptors", [&] { work(state->descriptors); })) {
-    state->descriptors.forget_sets();  // a missed change may leave a wrong structure in a set
+    state->descriptors.forget_sets();  // a missed change may leave a wrong object in a set
   }
 }
 
@@ -86,9 +86,10 @@ void destroy_pool(Device& device, VkDevice handle, VkDescriptorPool pool, const 
 void update_sets(Device& device, VkDevice handle, std::uint32_t write_count, const VkWriteDescriptorSet* writes,
                  std::uint32_t copy_count, const VkCopyDescriptorSet* copies) {
   // Most updates concern other descriptors: they take no lock.
+  const State* state = state_of(device);
   bool concerned = copy_count != 0;
-  for (std::uint32_t i = 0; i < write_count && !concerned; ++i) {
-    concerned = structures_of(writes[i]) != nullptr;
+  for (std::uint32_t i = 0; i < write_count && !concerned && state != nullptr; ++i) {
+    concerned = state->descriptors.concerns(writes[i]);
   }
   if (concerned) {
     follow(device, [&](DescriptorTable& table) {

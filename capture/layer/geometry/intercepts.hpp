@@ -10,6 +10,7 @@ namespace rayreplay::layer::geometry {
 
 std::span<const Intercept> buffer_intercepts();
 std::span<const Intercept> structure_intercepts();
+std::span<const Intercept> image_intercepts();
 std::span<const Intercept> host_structure_intercepts();
 std::span<const Intercept> descriptor_intercepts();
 std::span<const Intercept> bound_set_intercepts();

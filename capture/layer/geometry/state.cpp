@@ -33,7 +33,11 @@ State* state_of(Device& device) {
   return static_cast<State*>(device.geometry.get());
 }
 
-State::State(Device& of) : device(of), contents(physical_memory() / 2), budget(std::make_shared<Budget>()) {
+State::State(Device& of)
+    : device(of),
+      contents(physical_memory() / 2),
+      descriptors(options().profile_memory ? &images : nullptr),
+      budget(std::make_shared<Budget>()) {
   budget->limit = physical_memory() / 4;
   if (options().observe_all) {
     opacity =

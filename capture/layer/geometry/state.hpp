@@ -17,17 +17,28 @@
 #include "capture/layer/geometry/copies.hpp"
 #include "capture/layer/geometry/descriptor_table.hpp"
 #include "capture/layer/geometry/hooks.hpp"
+#include "capture/layer/geometry/image_table.hpp"
 #include "capture/layer/geometry/structure_table.hpp"
 
 namespace rayreplay::layer::geometry {
 
-/// The structures that a launch may trace: bound at recording, with their contents at submission.
+/// A descriptor with an image, at the submission of a launch.
+struct LaunchImage {
+  std::uint32_t set = 0, binding = 0, element = 0;
+  ImageViewPointer view;
+  spool::ImageFilter filter = spool::ImageFilter::None;
+};
+
+/// The structures that a launch may trace and the images that it can use: bound at recording, with their contents at
+/// submission.
 struct LaunchScene {
   std::vector<instrument::TraceSite> sites;
   bool sites_known = false;
   BoundSets bound;
   std::vector<StructurePointer> candidates;  ///< top-level structures, likeliest first
   bool exact = false;                        ///< these are all, as every site's descriptor is known
+  std::vector<LaunchImage> images;           ///< by set, binding, element; none unless they are followed
+  bool images_known = true;                  ///< false: descriptor buffers are bound
 };
 
 class State final : public Tracker {
@@ -42,14 +53,17 @@ class State final : public Tracker {
                                                                const PipelineRecord* pipeline,
                                                                const TableRegions& regions) override;
   [[nodiscard]] std::unique_ptr<TableSnapshot> snapshot_tables_indirect(const HostBuffer& command) override;
-  [[nodiscard]] std::unique_ptr<StructureChoice> launch_structures(CommandRecording& recording,
-                                                                   const PipelineRecord* pipeline) override;
+  [[nodiscard]] std::unique_ptr<LaunchBindings> launch_bindings(CommandRecording& recording,
+                                                                const PipelineRecord* pipeline) override;
 
   /// The sets bound in the recording now, for a pipeline's sites (null: unknown).
   [[nodiscard]] static LaunchScene scene_of(const CommandRecording& recording, const PipelineRecord* pipeline);
-  /// Fills candidates and exact from the descriptor sets' present content. The mutex is held.
+  /// Fills candidates, exact and images from the descriptor sets' present content. The mutex is held.
   void evaluate(LaunchScene& scene);
 
+  void find_images(LaunchScene& scene) const;
+  /// What a set that was bound holds; null if that is not known. The mutex is held.
+  [[nodiscard]] const SetContents* contents_of(const BoundSets::Slot& slot) const;
   /// The spool number of a structure's content, written now if needed; kNone if the spool cannot be written. The mutex
   /// is held.
   [[nodiscard]] std::uint32_t write(StructureObject& object);
@@ -63,6 +77,7 @@ class State final : public Tracker {
   StructureTable structures;
   ContentStore contents;
   SerializedStore serialized;
+  ImageTable images;
   DescriptorTable descriptors;
   std::shared_ptr<Budget> budget;
   DeviceBuffer opacity;

@@ -137,4 +137,24 @@ void visit_accesses(AccessesType& accesses, Visit&& visit) {
   visit("group", accesses.group);
 }
 
+/// Calls visit(name, column) for each column of the images in descriptors, in file order.
+template <class ImagesType, class Visit>
+void visit_images(ImagesType& images, Visit&& visit) {
+  visit("set", images.set);
+  visit("binding", images.binding);
+  visit("element", images.element);
+  visit("image", images.image);
+  visit("width", images.width);
+  visit("height", images.height);
+  visit("depth", images.depth);
+  visit("layers", images.layers);
+  visit("levels", images.levels);
+  visit("base_layer", images.base_layer);
+  visit("base_level", images.base_level);
+  visit("block_width", images.block_width);
+  visit("block_height", images.block_height);
+  visit("block_bytes", images.block_bytes);
+  visit("filter", images.filter);
+}
+
 }  // namespace rayreplay::trace

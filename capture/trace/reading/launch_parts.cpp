@@ -13,6 +13,21 @@ using hdf5::Handle;
 // than 50 bytes. Bounds what is allocated for launches before the first of them is looked at.
 constexpr std::uint64_t kMinLaunchBytes = 1024;
 
+/// The table of images; returns its rows.
+std::uint64_t plan_images(ColumnLoader& loader, hid_t group, const std::string& path, Images& images) {
+  const SourceFile& file = loader.file();
+  const std::string table = path + "/images";
+  if (!file.has(group, "images", table)) {
+    return 0;
+  }
+  const Handle of = file.group(group, "images", table);
+  std::optional<std::uint64_t> rows;
+  visit_images(images, [&]<class T>(const char* name, Column<T>& column) {
+    rows = loader.column(of.get(), table, column_spec<T>(name, Elision::Forbidden), column, rows);
+  });
+  return *rows;
+}
+
 /// Attributes and the shader table; all of them optional.
 void plan_extras(ColumnLoader& loader, hid_t group, const std::string& path, Launch& launch,
                  ShaderTableNumbers& numbers) {
@@ -141,6 +156,7 @@ LaunchShape plan_launch(ColumnLoader& loader, std::uint64_t index, Launch& launc
     add(of, "/groups", "clock", groups.clock, shape.groups);
   }
   plan_extras(loader, group.get(), path, launch, table);
+  shape.images = plan_images(loader, group.get(), path, launch.images);
   return shape;
 }
 

@@ -83,6 +83,7 @@ struct LaunchShape {
   std::uint64_t events = 0;
   std::uint64_t groups = 0;
   std::uint64_t accesses = 0;
+  std::uint64_t images = 0;
   bool has_warps = false;
 };
 struct ShaderTableNumbers {

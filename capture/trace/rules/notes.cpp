@@ -8,6 +8,7 @@
 
 #include "base/count_text.hpp"
 #include "capture/trace/rules/rules.hpp"
+#include "capture/trace/texel_address.hpp"
 
 namespace rayreplay::trace {
 namespace {
@@ -32,6 +33,28 @@ std::uint64_t nan_rays(const Rays& rays) {
                      std::isnan(rays.direction_z[r]) || std::isnan(rays.t_min[r]) || std::isnan(rays.t_max[r]);
     return nan ? 1U : 0U;
   });
+}
+
+/// Accesses to images, and how many of them name a descriptor that the launch's table of images lacks.
+struct ImageAccesses {
+  std::uint64_t all = 0, without_row = 0;
+};
+
+ImageAccesses image_accesses(const Launch& launch, const AccessSites& sites) {
+  const Accesses& accesses = launch.data.accesses;
+  const auto of_image = [&](std::size_t i) { return sites.space[accesses.site[i]] == AccessSpace::Image; };
+  ImageAccesses counts;
+  counts.all = count_rows(accesses.size(), [&](std::size_t i) { return of_image(i) ? 1U : 0U; });
+  if (counts.all != 0) {
+    counts.without_row = count_rows(accesses.size(), [&](std::size_t i) {
+      const std::uint32_t site = accesses.site[i];
+      return of_image(i) && !has_image(launch.images, sites.set[site], sites.binding[site],
+                                       unpack_texel(accesses.address[i]).element)
+                 ? 1U
+                 : 0U;
+    });
+  }
+  return counts;
 }
 
 /// "/launch/0: 3 of 10 rays ended in no shader (no closest-hit or miss shader in the table: 3)"
@@ -83,6 +106,12 @@ std::vector<std::string> collect_notes(const Trace& trace, const std::vector<Eve
     if (const std::uint64_t rays = nan_rays(data.rays); rays != 0) {
       notes.push_back(
           fmt::format("/launch/{}: NaN in {} of {}", i, with_separators(rays), counted(data.rays.size(), "ray")));
+    }
+    if (const ImageAccesses images = image_accesses(trace.launches[i], trace.access_sites); images.without_row != 0) {
+      notes.push_back(fmt::format(
+          "/launch/{}: {} of {} to images are of descriptors whose image is not in the trace: caches and time go "
+          "without them",
+          i, with_separators(images.without_row), counted(images.all, "access", "accesses")));
     }
     if (counts[i].without_end() != 0) {
       notes.push_back(end_note(i, counts[i]));

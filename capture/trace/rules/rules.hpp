@@ -58,6 +58,13 @@ void check_pipeline_facts(const std::vector<PipelineFacts>& facts, const std::ve
                           FaultList& faults);
 /// The accesses of all launches. Requires a sound table and sound launches.
 void check_accesses(const Trace& trace, FaultList& faults);
+/// The table of a launch's images by itself. `path`: "/launch/0/images".
+void check_launch_images(const Images& images, const std::string& path, FaultList& faults);
+/// Over all launches: numbers of images are dense in order of first appearance, and an image has one size. Requires
+/// sound tables.
+void check_images(const Trace& trace, FaultList& faults);
+/// Whether a sound table has a row of this descriptor. O(log n).
+[[nodiscard]] bool has_image(const Images& images, std::uint32_t set, std::uint32_t binding, std::uint32_t element);
 /// A row of counts below `path`: groups of 1 to `warp_size` lanes.
 void check_groups(const std::string& path, std::size_t row, std::uint64_t lanes, std::uint64_t groups,
                   std::uint32_t warp_size, FaultList& faults);

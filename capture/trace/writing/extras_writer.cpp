@@ -1,8 +1,35 @@
 #include "capture/trace/writing/extras_writer.hpp"
 
+#include "capture/trace/file/storage.hpp"
 #include "capture/trace/writing/table_writer.hpp"
 
 namespace rayreplay::trace {
+namespace {
+
+void write_shader_table(hid_t group, const std::string& path, const std::vector<ShaderRecord>& records,
+                        ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
+  Table table(group, "shader_table", path + "/shader_table", pipeline, chunk_rows);
+  table.column<std::uint8_t>("region", records, [](const ShaderRecord& r) { return r.region; });
+  table.column<std::uint32_t>("index", records, [](const ShaderRecord& r) { return r.index; });
+  table.column<std::uint16_t>("general", records, [](const ShaderRecord& r) { return r.general; });
+  table.column<std::uint16_t>("closest_hit", records, [](const ShaderRecord& r) { return r.closest_hit; });
+  table.column<std::uint16_t>("any_hit", records, [](const ShaderRecord& r) { return r.any_hit; });
+  table.column<std::uint16_t>("intersection", records, [](const ShaderRecord& r) { return r.intersection; });
+  table.arrays<std::uint8_t>(
+      "data", "data_offset", 1, records, [](const ShaderRecord& r) -> const auto& { return r.data; });
+  table.finish();
+}
+
+void write_images(hid_t group, const std::string& path, const Images& images, ChunkPipeline& pipeline,
+                  std::uint64_t chunk_rows) {
+  Table table(group, "images", path + "/images", pipeline, chunk_rows);
+  visit_images(images, [&]<class T>(const char* name, const Column<T>& column) {
+    table.rows<T>(name, 1, column.data(), column.size());
+  });
+  table.finish();
+}
+
+}  // namespace
 
 void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tlas, const LaunchExtras& extras,
                          ChunkPipeline& pipeline, std::uint64_t chunk_rows) {
@@ -21,20 +48,12 @@ void write_launch_extras(hid_t group, const std::string& path, std::uint32_t tla
   if (extras.pipeline != kNone) {
     hdf5::write_attribute(group, "pipeline", extras.pipeline, path);
   }
-  const auto& records = extras.shader_table;
-  if (records.empty()) {
-    return;
+  if (!extras.shader_table.empty()) {
+    write_shader_table(group, path, extras.shader_table, pipeline, chunk_rows);
   }
-  Table table(group, "shader_table", path + "/shader_table", pipeline, chunk_rows);
-  table.column<std::uint8_t>("region", records, [](const ShaderRecord& r) { return r.region; });
-  table.column<std::uint32_t>("index", records, [](const ShaderRecord& r) { return r.index; });
-  table.column<std::uint16_t>("general", records, [](const ShaderRecord& r) { return r.general; });
-  table.column<std::uint16_t>("closest_hit", records, [](const ShaderRecord& r) { return r.closest_hit; });
-  table.column<std::uint16_t>("any_hit", records, [](const ShaderRecord& r) { return r.any_hit; });
-  table.column<std::uint16_t>("intersection", records, [](const ShaderRecord& r) { return r.intersection; });
-  table.arrays<std::uint8_t>(
-      "data", "data_offset", 1, records, [](const ShaderRecord& r) -> const auto& { return r.data; });
-  table.finish();
+  if (extras.images.size() != 0) {
+    write_images(group, path, extras.images, pipeline, chunk_rows);
+  }
 }
 
 namespace {

@@ -1,5 +1,5 @@
-// Parts of a trace besides threads, rays, events and groups: a launch's attributes and shader table, and profiles.
-// Internal to this room.
+// Parts of a trace besides threads, rays, events and groups: a launch's attributes, shader table and images, and
+// profiles. Internal to this room.
 //
 // Unknown parts are not written, so that a trace without them has the bytes that it always had.
 #pragma once

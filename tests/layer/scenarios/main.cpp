@@ -13,6 +13,7 @@
 #include "callables.hpp"
 #include "compute.hpp"
 #include "endings.hpp"
+#include "images.hpp"
 #include "submissions.hpp"
 #include "triangle.hpp"
 #include "unasked.hpp"
@@ -209,6 +210,23 @@ void compute_between() {
   }
 }
 
+/// Two launches with images bound, which change places in between.
+void launches_with_images() {
+  World world;
+  {
+    Images images(world.context);
+    for (const bool turned : {false, true}) {
+      images.write(turned);
+      begin(world.commands);
+      images.bind(world.commands);
+      world.triangle.trace(world.commands, kWidth, kHeight, 0);
+      end(world.commands);
+      world.context.submit_and_wait(world.commands);
+    }
+  }
+  print(world.triangle.picture());
+}
+
 void table_of_device() {
   World world;
   begin(world.commands);
@@ -257,6 +275,7 @@ int run(const std::string& name, const char* number) {
       {"wait-before-signal", wait_before_signal},
       {"queue-held", queue_held},
       {"compute-between", compute_between},
+      {"images", launches_with_images},
       {"table-of-device", table_of_device},
       {"recorded-ahead", recorded_ahead},
       {"churn", churn},
