@@ -215,6 +215,28 @@ TEST(Capture, GroupsOfLibrariesFollowThePipelinesOwn) {
   EXPECT_EQ(content.shaders[groups[2].closest_hit].stage, 3);
 }
 
+TEST(Capture, ImagesChangePlacesBetweenLaunches) {
+  const auto plain = run_plain("images");
+  const auto content = expect_sound(run_captured("images", {{"RAYREPLAY_CAPTURE_PROFILE", "memory"}}), plain);
+  ASSERT_THAT(content.images, SizeIs(2));
+  for (std::size_t launch = 0; launch < 2; ++launch) {
+    const spool::Images& of = content.images[launch];
+    EXPECT_EQ(of.launch, content.launches.at(launch).launch);
+    ASSERT_THAT(of.images, SizeIs(2));
+    ASSERT_THAT(of.descriptors, SizeIs(2));
+    EXPECT_EQ(of.images[0].width, launch == 0 ? 32U : 64U);
+    EXPECT_EQ(of.images[1].width, launch == 0 ? 64U : 32U);
+    EXPECT_EQ(of.images[0].image, launch);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(of.descriptors[i].set, 1U);
+      EXPECT_EQ(of.descriptors[i].binding, i);
+      EXPECT_EQ(of.descriptors[i].place, i);
+      EXPECT_EQ(of.descriptors[i].filter, i == 0 ? spool::ImageFilter::None : spool::ImageFilter::Linear);
+    }
+  }
+  EXPECT_THAT(expect_sound(run_captured("images"), plain).images, IsEmpty());
+}
+
 TEST(Capture, IndirectLaunchesHaveTheirSizes) {
   for (const auto* scenario : {"indirect", "indirect2", "unrelated-table"}) {
     const auto captured = run_captured(scenario);

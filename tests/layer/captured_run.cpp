@@ -139,6 +139,9 @@ SpoolContent read_spool(const std::filesystem::path& path) {
       case spool::BlockType::PipelineFacts:
         take(content.pipeline_facts, block.payload);
         break;
+      case spool::BlockType::Images:
+        take(content.images, block.payload);
+        break;
       case spool::BlockType::Paths:
         take(content.paths, block.payload);
         break;

@@ -33,6 +33,7 @@ struct SpoolContent {
   std::vector<spool::Accesses> accesses;
   std::vector<spool::Counts> counts;
   std::vector<spool::PipelineFacts> pipeline_facts;
+  std::vector<spool::Images> images;
   std::map<std::uint32_t, std::vector<std::uint32_t>> words;  ///< of each launch
 
   [[nodiscard]] std::string all_notes() const;

@@ -493,10 +493,12 @@ TEST(FindingsTest, LegalButWorthKnowing) {
 }
 
 TEST(FindingsTest, AccessesToImagesWithoutARow) {
-  Trace trace = sound_trace();
-  trace.access_sites.space[2] = AccessSpace::Image;  // set 0, binding 0: the table has element 0 alone
+  Trace trace = sound_trace_with_everything();
+  trace.access_sites.space[2] = AccessSpace::Image;
+  trace.access_sites.binding[2] = 2;  // of set 0: the table has element 5 alone
   first(trace).data.accesses.site = {2, 0, 2, 2};
-  first(trace).data.accesses.address = {pack({.x = 5}), 8, pack({.element = 1}), pack({.y = 3, .element = 0})};
+  first(trace).data.accesses.address = {pack({.x = 5, .element = 5}), 8, pack({.element = 1}),
+                                        pack({.y = 3, .element = 5})};
   const auto counts = count_events(trace);
   EXPECT_THAT(collect_notes(trace, counts),
               testing::Contains(HasSubstr("/launch/0: 1 of 3 accesses to images are of descriptors whose image is not "
