@@ -54,6 +54,7 @@ typedef enum rr_kind {
   RR_SHADER_LOAD,
   RR_SHADER_STORE,
   RR_SHADER_ATOMIC,
+  RR_QUEUE,
   RR_KINDS
 } rr_kind;
 
@@ -296,9 +297,9 @@ static inline int rr_trace_record(rr_trace* trace, uint32_t sm, uint32_t warp, i
 }
 
 static inline void rr_trace_write(rr_trace* trace, FILE* file) {
-  static const char* const kinds[] = {"node",          "index",       "vertex",       "box",          "instance",
-                                      "shader-record", "payload",     "stack",        "frame-buffer", "other",
-                                      "state",         "shader-load", "shader-store", "shader-atomic"};
+  static const char* const kinds[] = {"node",          "index",       "vertex",       "box",           "instance",
+                                      "shader-record", "payload",     "stack",        "frame-buffer",  "other",
+                                      "state",         "shader-load", "shader-store", "shader-atomic", "queue"};
   uint32_t i;
   size_t size;
   fputs(trace->head, file);

@@ -25,14 +25,15 @@ enum class DataKind : std::uint8_t {
   ShaderLoad,  ///< recorded load of a buffer by a shader, the application's own memory
   ShaderStore,
   ShaderAtomic,
+  Queue,        ///< entries and counters of the queues in which threads wait between two segments
   Unallocated,  ///< outside every allocation
 };
-inline constexpr std::size_t kDataKinds = 15;
+inline constexpr std::size_t kDataKinds = 16;
 
 /// By DataKind.
 inline constexpr std::array<std::string_view, kDataKinds> kDataKindNames = {
-    "node",         "index", "vertex", "box",         "instance",     "shader-record", "payload",    "stack",
-    "frame-buffer", "other", "state",  "shader-load", "shader-store", "shader-atomic", "unallocated"};
+    "node",         "index", "vertex", "box",         "instance",     "shader-record", "payload", "stack",
+    "frame-buffer", "other", "state",  "shader-load", "shader-store", "shader-atomic", "queue",   "unallocated"};
 
 [[nodiscard]] constexpr std::string_view to_string(DataKind kind) {
   return kDataKindNames[static_cast<std::size_t>(kind)];

@@ -417,7 +417,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 8},
+                                 .format = 9},
                                 &kCode);
 
 }  // namespace

@@ -20,9 +20,9 @@ using memory::DataKind;
 
 /// The kinds of data that a launch's accesses can have.
 constexpr std::array kKinds = {
-    DataKind::Node,         DataKind::Index,       DataKind::Vertex,      DataKind::Box,         DataKind::Instance,
-    DataKind::ShaderRecord, DataKind::Payload,     DataKind::Stack,       DataKind::FrameBuffer, DataKind::State,
-    DataKind::ShaderLoad,   DataKind::ShaderStore, DataKind::ShaderAtomic};
+    DataKind::Node,         DataKind::Index,       DataKind::Vertex,       DataKind::Box,         DataKind::Instance,
+    DataKind::ShaderRecord, DataKind::Payload,     DataKind::Stack,        DataKind::FrameBuffer, DataKind::State,
+    DataKind::ShaderLoad,   DataKind::ShaderStore, DataKind::ShaderAtomic, DataKind::Queue};
 
 struct KindTraffic {
   std::uint64_t transactions = 0, l2 = 0, dram = 0, sectors = 0;
@@ -96,7 +96,7 @@ const StageRegistrar kRegistrar({.name = "traffic",
                                  .text = "Accesses by kind of data, and whether L2 or DRAM served them",
                                  .position = 72,
                                  .takes = {"stream"},
-                                 .format = 2,
+                                 .format = 3,
                                  .metrics = declared_metrics(),
                                  .rank = 7,
                                  .unit_shares = "stream",
