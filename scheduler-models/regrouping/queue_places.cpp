@@ -7,6 +7,12 @@
 #include "base/error.hpp"
 
 namespace rayreplay::scheduler {
+namespace {
+
+constexpr std::size_t kMostKeys = std::size_t{1} << 16U;
+constexpr std::size_t kMostQueues = std::size_t{1} << 24U;
+
+}  // namespace
 
 QueuePlaces::QueuePlaces(const Segments& segments, const ModelQueues& queues, std::uint32_t groups,
                          std::uint64_t places)
@@ -27,6 +33,12 @@ QueuePlaces::QueuePlaces(const Segments& segments, const ModelQueues& queues, st
     const auto at = std::ranges::lower_bound(found, keys[segment]);
     if (at == found.end() || *at != keys[segment]) {
       found.insert(at, keys[segment]);
+      if (found.size() > kMostKeys || found.size() * groups > kMostQueues) {
+        throw Error(ErrorKind::Resource,
+                    {"the scheduler model has too many queues in memory", "queue places",
+                     fmt::format("more than {} keys, for each of {} groups", found.size() - 1, groups),
+                     fmt::format("at most {} keys and {} queues", kMostKeys, kMostQueues), "set queue_bytes to 0"});
+      }
     }
   });
   visit_later([&](std::uint32_t segment) {

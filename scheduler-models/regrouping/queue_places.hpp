@@ -11,7 +11,7 @@
 //   `static_places` and `played_places` fill in the places of a whole schedule: round by round, or warp by warp where
 // each warp's SM is known. The rings of static schedules hold the most entries that a queue has in a round.
 // O(segments · log keys) time for the numbers of queues, O(1) an entry; 8 bytes a segment. Deterministic. Errors:
-// Internal for schedules of several units.
+// Internal for schedules of several units; Resource for more than 2^16 keys or 2^24 queues.
 #pragma once
 
 #include <cstddef>

@@ -25,11 +25,6 @@ void run_timed_model(const scheduler::PlanContext& context, const scheduler::Sch
   result.sm = std::move(run.timing.placement.sm);
 }
 
-/// Places of a queue of one SM: the SM has no room for more threads.
-std::uint64_t places_of(const scheduler::MachineFacts& facts, std::uint32_t warp_size) {
-  return std::uint64_t{facts.resident_warps} * warp_size;
-}
-
 /// Places in the queues of a schedule.
 scheduler::QueuePlaces places_of(const RegroupedLaunch& launch, const scheduler::ModelQueues& queues,
                                  const scheduler::MachineFacts& facts) {
@@ -37,7 +32,7 @@ scheduler::QueuePlaces places_of(const RegroupedLaunch& launch, const scheduler:
     return scheduler::static_places(launch.segments, queues, launch.schedule);
   }
   return scheduler::played_places(launch.segments, queues, launch.schedule, launch.sm, launch.charges.withheld_sms,
-                                  facts.sms, places_of(facts, launch.schedule.warp_size));
+                                  facts.sms, queue_places(facts.resident_warps, launch.schedule.warp_size));
 }
 
 template <class T>
@@ -82,9 +77,13 @@ void require_warps(const std::string& model, const std::string& where) {
   }
 }
 
+std::uint64_t queue_places(std::uint32_t resident_warps, std::uint32_t warp_size) {
+  return std::uint64_t{resident_warps} * warp_size;
+}
+
 std::unique_ptr<scheduler::QueuePlaces> forming_places(const scheduler::Segments& segments, const Forming& forming) {
   return std::make_unique<scheduler::QueuePlaces>(segments, forming.queues, forming.facts.sms,
-                                                  places_of(forming.facts, forming.start.warp_size));
+                                                  queue_places(forming.facts.resident_warps, forming.start.warp_size));
 }
 
 bool is_timed(const std::string& model) {

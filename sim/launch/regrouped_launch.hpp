@@ -73,6 +73,9 @@ void leave_out_payload(RegroupedLaunch& launch);
 void require_warps(const std::string& model, const std::string& where);
 
 /// True for a model whose warps depend on the times of other warps.
+/// Places of one SM's queue in memory, under timed models: the SM has no room for more threads.
+[[nodiscard]] std::uint64_t queue_places(std::uint32_t resident_warps, std::uint32_t warp_size);
+
 /// Empty places of queues that fill during the run.
 [[nodiscard]] std::unique_ptr<scheduler::QueuePlaces> forming_places(const scheduler::Segments& segments,
                                                                      const Forming& forming);
