@@ -31,7 +31,7 @@ using memory::LevelSums;
 using memory::RequestSums;
 using trace::hdf5::Handle;
 
-constexpr const char* kSchema = "rayreplay.cache-elements/3";
+constexpr const char* kSchema = "rayreplay.cache-elements/4";
 constexpr hsize_t kRowsAtOnce = 65536;
 
 void write_number64(hid_t object, const char* name, std::uint64_t value) {

@@ -74,7 +74,7 @@ TEST_F(CacheFileTest, EveryDatasetIsDescribed) {
     EXPECT_THAT(guide, HasSubstr("`" + std::string(entry.name) + "`")) << "docs/cache.md";
   }
   EXPECT_EQ(there, listed);
-  EXPECT_EQ(text(file_.get(), "schema"), "rayreplay.cache-elements/3");
+  EXPECT_EQ(text(file_.get(), "schema"), "rayreplay.cache-elements/4");
   EXPECT_EQ(text(file_.get(), "trace_hash"), result_["trace"]["hash"].get<std::string>());
   EXPECT_EQ(text(file_.get(), "tool_version"), result_["tool"]["version"].get<std::string>());
   EXPECT_THAT(text(file_.get(), "configuration"), HasSubstr("model = \"lru:write=through,allocate=false\""));
