@@ -31,11 +31,11 @@ inline constexpr std::size_t kMaxBlockRecords = 1U << 14U;   ///< of a block
 
 /// Values of the field `data` of an allocation, in the order of sim/memory/data_kind.hpp.
 inline constexpr std::uint8_t kDataOther = 9;
-inline constexpr std::uint8_t kDataValues = 18;  ///< "unallocated" is not a valid value
+inline constexpr std::uint8_t kDataValues = 19;  ///< "unallocated" is not a valid value
 inline constexpr std::array<std::string_view, kDataValues> kDataNames = {
-    "node",         "index",         "vertex",       "box",         "instance",     "shader-record",
-    "payload",      "stack",         "frame-buffer", "other",       "state",        "shader-load",
-    "shader-store", "shader-atomic", "image-load",   "image-store", "image-atomic", "image-sample"};
+    "node",       "index",        "vertex",       "box",          "instance",    "shader-record", "payload",
+    "stack",      "frame-buffer", "other",        "state",        "shader-load", "shader-store",  "shader-atomic",
+    "image-load", "image-store",  "image-atomic", "image-sample", "queue"};
 
 struct TraceAllocation {
   std::string name;

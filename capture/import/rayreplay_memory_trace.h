@@ -58,6 +58,7 @@ typedef enum rr_kind {
   RR_IMAGE_STORE,
   RR_IMAGE_ATOMIC,
   RR_IMAGE_SAMPLE,
+  RR_QUEUE,
   RR_KINDS
 } rr_kind;
 
@@ -303,7 +304,7 @@ static inline void rr_trace_write(rr_trace* trace, FILE* file) {
   static const char* const kinds[] = {"node",          "index",        "vertex",       "box",           "instance",
                                       "shader-record", "payload",      "stack",        "frame-buffer",  "other",
                                       "state",         "shader-load",  "shader-store", "shader-atomic", "image-load",
-                                      "image-store",   "image-atomic", "image-sample"};
+                                      "image-store",   "image-atomic", "image-sample", "queue"};
   uint32_t i;
   size_t size;
   fputs(trace->head, file);

@@ -20,6 +20,7 @@
 #include "capture/trace/trace.hpp"
 #include "scheduler-models/regrouping/exchange.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
+#include "scheduler-models/regrouping/queue_places.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
 #include "scheduler-models/warp_assignment.hpp"
@@ -85,6 +86,10 @@ class SchedulerModel {
   /// Most bytes of ray state in memory at once (wavefront's queues, a model's buffers); 0: none.
   [[nodiscard]] virtual std::uint64_t state_bytes(const PlanContext&) const {
     return 0;
+  }
+  /// Queues in memory that threads wait in; by default there are none.
+  [[nodiscard]] virtual ModelQueues queues(const PlanContext&) const {
+    return {};
   }
   /// Static models; others throw Internal.
   [[nodiscard]] virtual SegmentSchedule schedule(const PlanContext& context) const;

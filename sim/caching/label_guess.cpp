@@ -19,6 +19,7 @@ constexpr double kNear = 0.2;     ///< of the steps of an array beside another
 constexpr double kMoved = 0.9;    ///< of a state's loads, which are in another warp than its stores
 constexpr double kBegins = 0.25;  ///< of the visits to a state: those that load it; half of them where all move
 constexpr double kRow = 2.9;      ///< loads in a row: a payload's words; a stack's entry has two
+constexpr double kSingle = 1.5;   ///< loads in a row: a queue's entry has one
 constexpr std::uint32_t kWord = 4;
 constexpr std::uint32_t kBoxLoad = 24;
 constexpr std::uint32_t kLeastInstance = 48;  ///< at least: a transform
@@ -64,6 +65,8 @@ class Guesser {
 
   std::vector<LabelGuess> all() {
     const std::vector<bool> asked = open_;
+    each([this](std::uint32_t i) { queues(i); });
+    each([this](std::uint32_t i) { queue_counters(i); });
     each([this](std::uint32_t i) { stores_alone(i); });
     each([this](std::uint32_t i) { words(i); });
     each([this](std::uint32_t i) { vertices(i); });
@@ -145,16 +148,50 @@ class Guesser {
             fmt::format("stores alone; {} % of them to bytes not stored before", percent(once)));
   }
 
+  [[nodiscard]] double share_of_words(std::uint32_t i) const {
+    const auto word = uses_[i].sizes.find(kWord);
+    return word == uses_[i].sizes.end() ? 0 : share(word->second, uses_[i].accesses());
+  }
+
+  /// Share of the visits with which warps begin. A queue's entry comes before all else.
+  [[nodiscard]] double beginnings(std::uint32_t i) const {
+    std::uint64_t after_others = 0;
+    for (const auto& [from, count] : uses_[i].from) {
+      after_others += kinds_[from] == DataKind::Queue ? 0 : count;
+    }
+    return 1 - share(after_others, uses_[i].entered);
+  }
+
+  /// Like states, but a word at a time.
+  void queues(std::uint32_t i) {
+    const AllocationUse& use = uses_[i];
+    const double moved = share(use.moved_loads, use.word_loads);
+    if (use.stores == 0 || share_of_words(i) < kMost || moved < kMoved || beginnings(i) < kBegins ||
+        share(use.loads, use.loads - use.followed_loads) > kSingle) {
+      return;
+    }
+    suggest(i, DataKind::Queue, kWord, std::min(share_of_words(i), moved),
+            fmt::format("single words; {} % of the loads are of what another warp stored; warps begin with {} % of the "
+                        "visits",
+                        percent(moved), percent(beginnings(i))));
+  }
+  void queue_counters(std::uint32_t i) {
+    const double on = to_kinds(i, {DataKind::Queue});
+    if (uses_[i].loads == 0 && share_of_words(i) >= kMost && on >= kMost) {
+      suggest(i, DataKind::Queue, kWord, on,
+              fmt::format("words, stored alone; {} % of the lanes go on to a queue", percent(on)));
+    }
+  }
+
   void words(std::uint32_t i) {
     const AllocationUse& use = uses_[i];
-    const auto word = use.sizes.find(kWord);
-    const double of_words = word == use.sizes.end() ? 0 : share(word->second, use.accesses());
+    const double of_words = share_of_words(i);
     if (use.stores == 0 || of_words < kMost) {
       return;
     }
     const double moved = share(use.moved_loads, use.word_loads);
     const std::uint64_t block = std::uint64_t{kWord} * warp_size_;
-    const double begins = 1 - share(sum(use.from), use.entered);
+    const double begins = beginnings(i);
     if (moved >= kMoved && begins >= kBegins) {
       suggest(
           i, DataKind::State, block, std::min(of_words, moved),

@@ -5,9 +5,14 @@
 // fit the rule, halved where fewer than kFewAccesses were seen: it ranks suggestions and is no probability. Allocations
 // with a label keep it, and rules for others use it. The first rule that fits decides (visits and steps:
 // allocation_traffic.hpp):
+//   single 4-byte words, loaded and stored; other warps
+//   load them than stored them, often as their first
+//   accesses                                                 queue
+//   4-byte words, stored alone; lanes go on to a queue       queue
 //   stores alone, each byte once                            frame buffer
 //   4-byte words, loaded and stored; other warps load them
-//   than stored them, often as their first accesses          state
+//   than stored them, often as their first accesses or
+//   after a queue                                            state
 //   4-byte words, loaded and stored; three loads in a row
 //   or more                                                  payload
 //   4-byte words, loaded and stored, at the own lane's
@@ -23,7 +28,7 @@
 //   loads alone; lanes come from instances, or go on to
 //   instances or to the stack                                node
 // Other allocations stay `other`: textures and materials have no rule. A payload of one or two words looks like a
-// stack. O(allocations · neighbours).
+// stack, a state of one word like a queue. O(allocations · neighbours).
 #pragma once
 
 #include <cstdint>

@@ -167,6 +167,12 @@ class Comparison {
         add_bound(row);
         break;
     }
+    if ((options_.placement || options_.observe) && row.grouping != Grouping::Bound) {
+      row.queues = candidate.model->queues(context);
+      row.queue_places = row.queues.entry_bytes == 0
+                             ? 0
+                             : static_cast<std::uint32_t>(queue_places(facts_.resident_warps, row.schedule.warp_size));
+    }
     row.efficiency = row.replay.replay.total.efficiency(result_.configuration.warp_size);
     row.warps = row.schedule.warps();
     for (const std::uint32_t moved : row.schedule.moved) {
@@ -182,6 +188,7 @@ class Comparison {
     if (!options_.placement) {
       row.schedule = {};
       row.cut = {};
+      row.queues = {};
       row.moved_lanes = {};
       row.timing.placement = {};
     }

@@ -80,6 +80,8 @@ struct CompareRow {
   scheduler::SegmentSchedule schedule;     ///< empty unless placement is wanted, or observed
   scheduler::Segments cut;                 ///< empty unless placement is wanted
   std::vector<std::uint64_t> moved_lanes;  ///< by warp, of timed models (TimedRun); empty unless placement is wanted
+  scheduler::ModelQueues queues;           ///< in memory; none unless placement is wanted, or observed
+  std::uint32_t queue_places = 0;          ///< of an SM's queue, under timed models
 };
 
 struct CompareResult {

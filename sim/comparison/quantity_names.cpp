@@ -74,6 +74,7 @@ constexpr std::array kParameters = {
     NamedParameter{"first_bounce", "the rays of a thread that do not reorder", false},
     NamedParameter{"site", "the trace call that reorders", false},
     NamedParameter{"simd_width", "the threads dispatched together", false},
+    NamedParameter{"queue_bytes", "the queue entry of a thread", false},
     NamedParameter{"queue_threads", "the limit on an SM's threads in queues", false},
 };
 

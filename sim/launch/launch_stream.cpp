@@ -12,7 +12,8 @@ memory::LaunchWork work_of(const LaunchSchedule& schedule, const RegroupedLaunch
           .segment_at = regrouped.schedule.segment_at,
           .thread_at = schedule.plan.thread_at,
           .loads_state = regrouped.state_moves,
-          .state_bytes = regrouped.state_bytes};
+          .state_bytes = regrouped.state_bytes,
+          .queues = regrouped.queues.get()};
 }
 
 /// Internal for a closed loop, whose items are not known before the run.
@@ -25,13 +26,14 @@ void require_known_items(const RegroupedLaunch* regrouped) {
 
 std::unique_ptr<machine::FormingDispatcher> forming_dispatcher(const trace::Trace& trace, const trace::Launch& launch,
                                                                const RegroupedLaunch& regrouped,
-                                                               const machine::Machine& machine) {
+                                                               const machine::Machine& machine,
+                                                               scheduler::QueuePlaces* queues) {
   const Forming& forming = *regrouped.forming;
   const auto model = scheduler::SchedulerModels::create(regrouped.model).model;
   const scheduler::PlanContext context{trace,         launch,        forming.start, regrouped.segments,
                                        forming.facts, forming.hints, nullptr};
   return machine::dispatch_forming(forming.start, regrouped.segments, model->exchanges(context), machine,
-                                   forming.facts.resident_warps, regrouped.charges.withheld_sms);
+                                   forming.facts.resident_warps, regrouped.charges.withheld_sms, queues);
 }
 
 }  // namespace
@@ -40,15 +42,20 @@ LaunchStream launch_stream(const trace::Trace& trace, const trace::Launch& launc
                            const LaunchSchedule& schedule, const RegroupedLaunch* regrouped,
                            const memory::StreamOptions& options, const machine::Machine& machine) {
   if (regrouped == nullptr || !regrouped->forming) {
-    return {dispatcher_of(schedule, regrouped, machine),
+    return {nullptr, dispatcher_of(schedule, regrouped, machine),
             source_of(trace, launch, structure, schedule, regrouped, options)};
   }
-  auto dispatcher = forming_dispatcher(trace, launch, *regrouped, machine);
+  std::unique_ptr<scheduler::QueuePlaces> queues;
+  if (regrouped->forming->queues.entry_bytes != 0) {
+    queues = forming_places(regrouped->segments, *regrouped->forming);
+  }
+  auto dispatcher = forming_dispatcher(trace, launch, *regrouped, machine, queues.get());
   memory::LaunchWork work = work_of(schedule, *regrouped);
   work.formed = dispatcher.get();
+  work.queues = queues.get();
   work.stores_moved = regrouped->charges.state_traffic == scheduler::StateTraffic::Moved;
   auto source = memory::make_segment_source(trace, launch, structure, work, options);
-  return {std::move(dispatcher), std::move(source)};
+  return {std::move(queues), std::move(dispatcher), std::move(source)};
 }
 
 std::unique_ptr<memory::LaunchSource> source_of(const trace::Trace& trace, const trace::Launch& launch,

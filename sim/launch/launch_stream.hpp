@@ -19,6 +19,7 @@ namespace rayreplay::experiment {
 
 /// A stream's dispatcher, and its source.
 struct LaunchStream {
+  std::unique_ptr<scheduler::QueuePlaces> queues;  ///< that fill during the run; null: none
   std::unique_ptr<machine::Dispatcher> dispatcher;
   std::unique_ptr<memory::LaunchSource> source;
 };

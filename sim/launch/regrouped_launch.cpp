@@ -25,6 +25,16 @@ void run_timed_model(const scheduler::PlanContext& context, const scheduler::Sch
   result.sm = std::move(run.timing.placement.sm);
 }
 
+/// Places in the queues of a schedule.
+scheduler::QueuePlaces places_of(const RegroupedLaunch& launch, const scheduler::ModelQueues& queues,
+                                 const scheduler::MachineFacts& facts) {
+  if (launch.sm.empty()) {
+    return scheduler::static_places(launch.segments, queues, launch.schedule);
+  }
+  return scheduler::played_places(launch.segments, queues, launch.schedule, launch.sm, launch.charges.withheld_sms,
+                                  facts.sms, queue_places(facts.resident_warps, launch.schedule.warp_size));
+}
+
 template <class T>
 std::uint64_t column_bytes(const T& column) {
   return column.capacity() * sizeof(column[0]);
@@ -37,9 +47,11 @@ std::uint64_t RegroupedLaunch::bytes() const {
          column_bytes(schedule.segment_at) + column_bytes(schedule.moved) + column_bytes(schedule.round_begin) +
          column_bytes(schedule.unit_begin) + column_bytes(schedule.unit_sm) + column_bytes(sm) +
          column_bytes(state_moves) + column_bytes(start_delay) +
-         (forming ? column_bytes(forming->start.thread_at) + column_bytes(forming->start.start_rank) +
-                        column_bytes(forming->start.tile)
-                  : 0);
+         (forming
+              ? column_bytes(forming->start.thread_at) + column_bytes(forming->start.start_rank) +
+                    column_bytes(forming->start.tile) + (forming->queues.keys ? column_bytes(*forming->queues.keys) : 0)
+              : 0) +
+         (queues ? queues->bytes() : 0);
 }
 
 std::uint32_t state_bytes_of(const scheduler::Charges& charges) {
@@ -65,6 +77,15 @@ void require_warps(const std::string& model, const std::string& where) {
   }
 }
 
+std::uint64_t queue_places(std::uint32_t resident_warps, std::uint32_t warp_size) {
+  return std::uint64_t{resident_warps} * warp_size;
+}
+
+std::unique_ptr<scheduler::QueuePlaces> forming_places(const scheduler::Segments& segments, const Forming& forming) {
+  return std::make_unique<scheduler::QueuePlaces>(segments, forming.queues, forming.facts.sms,
+                                                  queue_places(forming.facts.resident_warps, forming.start.warp_size));
+}
+
 bool is_timed(const std::string& model) {
   return scheduler::SchedulerModels::create(model).model->grouping() == scheduler::Grouping::Timed;
 }
@@ -82,9 +103,10 @@ RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& l
   result.state_bytes = state_bytes_of(result.charges);
   result.segments = scheduler::cut_paths(launch, created.model->cut(), options.on_device);
   const scheduler::PlanContext context{trace, launch, start, result.segments, facts, options.hints, options.on_device};
+  const scheduler::ModelQueues queues = created.model->queues(context);
   const bool timed = created.model->grouping() == scheduler::Grouping::Timed;
   if (timed && options.closed_loop) {
-    result.forming = {start, facts, options.hints};
+    result.forming = {start, facts, options.hints, queues};
     result.schedule.warp_size = start.warp_size;
     if (result.charges.state_traffic == scheduler::StateTraffic::All) {
       result.state_moves =
@@ -98,6 +120,9 @@ RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& l
   }
   if (result.state_bytes == 0) {
     result.state_moves = {};
+  }
+  if (queues.entry_bytes != 0 && !result.forming) {
+    result.queues = std::make_shared<const scheduler::QueuePlaces>(places_of(result, queues, facts));
   }
   // Results kept between stages have no copy in a device's memory.
   result.segments.on_device = {};

@@ -6,11 +6,13 @@
 // are made of, and there is no schedule. `state_moves`: by segment, 1 if its thread's state comes through memory
 // (state_moves.hpp); `state_bytes`: what a thread stores, and then loads: half of what the model charges, in whole
 // words. So the bytes of all states equal the time model's traffic, but for the rounding. In a closed loop only the
-// exchanges tell who moves: where that decides (StateTraffic::Moved), `state_moves` is empty. Deterministic. Errors:
+// exchanges tell who moves: where that decides (StateTraffic::Moved), `state_moves` is empty. `queues`: the places of
+// threads in the model's queues in memory; in a closed loop they are given while warps start. Deterministic. Errors:
 // Usage for a bound, which has no warps; those of the model, its hints and, for timed models, the time model.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +32,7 @@ struct Forming {
   scheduler::WarpAssignment start;
   scheduler::MachineFacts facts;
   scheduler::HintSources hints;
+  scheduler::ModelQueues queues;
 };
 
 struct RegroupedLaunch {
@@ -42,7 +45,8 @@ struct RegroupedLaunch {
   std::uint32_t state_bytes = 0;
   std::uint32_t payload_bytes = 0;         ///< of a schedule file: of state_bytes, those of the payload
   std::vector<std::uint32_t> start_delay;  ///< by warp, in cycles, of a schedule file; empty: the charges decide
-  std::optional<Forming> forming;          ///< closed loop
+  std::shared_ptr<const scheduler::QueuePlaces> queues;  ///< in memory; null: none, or a closed loop
+  std::optional<Forming> forming;                        ///< closed loop
 
   [[nodiscard]] std::uint64_t bytes() const;
 };
@@ -69,6 +73,13 @@ void leave_out_payload(RegroupedLaunch& launch);
 void require_warps(const std::string& model, const std::string& where);
 
 /// True for a model whose warps depend on the times of other warps.
+/// Places of one SM's queue in memory, under timed models: the SM has no room for more threads.
+[[nodiscard]] std::uint64_t queue_places(std::uint32_t resident_warps, std::uint32_t warp_size);
+
+/// Empty places of queues that fill during the run.
+[[nodiscard]] std::unique_ptr<scheduler::QueuePlaces> forming_places(const scheduler::Segments& segments,
+                                                                     const Forming& forming);
+
 [[nodiscard]] bool is_timed(const std::string& model);
 
 [[nodiscard]] RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& launch,

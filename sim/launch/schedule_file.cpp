@@ -1,6 +1,7 @@
 #include "sim/launch/schedule_file.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ constexpr const char* kAdvice = "write it again: docs/schedule-files.md has the 
 constexpr const char* kRoot = "/";
 constexpr std::uint32_t kMaxStateBytes = 1U << 16U;
 constexpr std::uint32_t kStateWord = 4;
+constexpr std::uint32_t kMaxQueueBytes = 64;
+constexpr std::uint32_t kMaxQueuePlaces = 1U << 24U;
 constexpr std::uint32_t kNone = 0xFFFF'FFFFU;
 
 hid_t type_of(std::uint8_t /*value*/) {
@@ -52,6 +55,7 @@ struct Columns {
   Column<std::uint32_t> segment, thread, events;
   Column<std::uint64_t> first_event;
   Column<std::uint8_t> state;
+  Column<std::uint64_t> queue;
 };
 
 /// The number of rows that a column must have, and why.
@@ -72,6 +76,7 @@ class Reader {
     cut();
     place();
     check_states();
+    place_in_queues();
     return std::move(result_);
   }
 
@@ -129,6 +134,8 @@ class Reader {
       fail(kRoot, "the attribute 'payload_bytes' is not a number of words", fmt::format("{}", result_.payload_bytes),
            "a multiple of 4");
     }
+    queue_bytes_ = optional("queue_bytes", kMaxQueueBytes);
+    queue_places_ = optional("queue_places", kMaxQueuePlaces);
     const std::string placement = source_.text_attribute(root, "placement", kRoot);
     if (placement != kPlacedByUnits && placement != kPlacedByWarps) {
       fail(kRoot, "the attribute 'placement' is not understood", "'" + placement + "'",
@@ -230,6 +237,9 @@ class Reader {
     read_places("events", columns_.events);
     if (result_.state_bytes > 0) {
       read_places("state", columns_.state);
+    }
+    if (queue_bytes_ > 0) {
+      read_places("queue", columns_.queue);
     }
   }
 
@@ -466,11 +476,38 @@ class Reader {
     }
   }
 
+  void place_in_queues() {
+    if (queue_bytes_ == 0) {
+      return;
+    }
+    const Segments& segments = result_.segments;
+    Column<std::uint64_t> keys(segments.size());
+    for (std::size_t segment = 0; segment < segments.size(); ++segment) {
+      keys[segment] = columns_.queue[place_of_[segment]];
+    }
+    const scheduler::ModelQueues queues{queue_bytes_, std::make_shared<const Column<std::uint64_t>>(std::move(keys))};
+    const SegmentSchedule& schedule = result_.schedule;
+    if (by_warps_ && queue_places_ == 0) {
+      fail(kRoot, "queues in memory of SMs have no places", "'queue_places' 0",
+           fmt::format("1 to {}, as 'queue_bytes' is not 0", kMaxQueuePlaces));
+    }
+    if (!by_warps_ && schedule.units() > 1) {
+      fail(kRoot, "queues in memory are those of one unit", fmt::format("{} units", schedule.units()),
+           "one unit, or 'queue_bytes' 0");
+    }
+    const std::uint32_t withheld = result_.charges.withheld_sms;
+    result_.queues = std::make_shared<const scheduler::QueuePlaces>(
+        by_warps_ ? scheduler::played_places(segments, queues, schedule, result_.sm, withheld, target_.sms - withheld,
+                                             queue_places_)
+                  : scheduler::static_places(segments, queues, schedule));
+  }
+
   const trace::SourceFile& source_;
   const trace::Trace& trace_;
   const trace::ThreadData& data_;
   const ScheduleTarget& target_;
   bool by_warps_ = false;
+  std::uint32_t queue_bytes_ = 0, queue_places_ = 0;
   std::uint64_t warps_ = 0;
   Columns columns_;
   std::vector<std::uint64_t> place_of_;  ///< by segment

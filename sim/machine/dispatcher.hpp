@@ -111,11 +111,13 @@ class Dispatcher {
 /// A dispatcher whose items form while the interleaving runs. The source of their streams asks it for their segments.
 class FormingDispatcher : public Dispatcher, public memory::ItemSegments {};
 
-/// `order`: lanes and warps at launch. Order and segments must outlive it.
+/// `order`: lanes and warps at launch. `queues`: in memory, a group for each exchange; null for none. Order, segments
+/// and queues must outlive it.
 [[nodiscard]] std::unique_ptr<FormingDispatcher> dispatch_forming(const scheduler::WarpAssignment& order,
                                                                   const scheduler::Segments& segments,
                                                                   Exchanges exchanges, const Machine& machine,
                                                                   std::uint32_t resident_warps,
-                                                                  std::uint32_t withheld_sms);
+                                                                  std::uint32_t withheld_sms,
+                                                                  scheduler::QueuePlaces* queues = nullptr);
 
 }  // namespace rayreplay::machine

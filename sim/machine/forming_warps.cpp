@@ -22,13 +22,15 @@ using scheduler::kNoSegment;
 }  // namespace
 
 FormingWarps::FormingWarps(const scheduler::WarpAssignment& order, const scheduler::Segments& segments,
-                           Exchanges exchanges, std::uint32_t sms, std::uint32_t resident_warps)
+                           Exchanges exchanges, std::uint32_t sms, std::uint32_t resident_warps,
+                           scheduler::QueuePlaces* queues)
     : order_(&order),
       segments_(&segments),
       exchanges_(std::move(exchanges)),
       is_single_(exchanges_.size() == 1),
       slots_(std::uint64_t{std::max(resident_warps, 1U)} * (is_single_ ? sms : 1)),
-      waits_(exchanges_.size()) {
+      waits_(exchanges_.size()),
+      queues_(queues) {
   if (exchanges_.size() != 1 && exchanges_.size() != sms) {
     broken("is too many or too few", fmt::format("{} exchanges", exchanges_.size()),
            fmt::format("1 or {}, the number of shading SMs", sms));
@@ -84,6 +86,9 @@ void FormingWarps::start(std::uint32_t exchange, Alive& warp) {
   }
   warp.rank = ranks_++;
   ++waits_[exchange].running;
+  if (queues_ != nullptr) {
+    queues_->append(warp.warp.segment_at, exchange);
+  }
   for (const std::uint32_t segment : warp.warp.segment_at) {
     started_ += segment != kNoSegment ? 1U : 0U;
   }

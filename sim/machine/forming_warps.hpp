@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "scheduler-models/regrouping/exchange.hpp"
+#include "scheduler-models/regrouping/queue_places.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 
@@ -36,8 +37,9 @@ using Exchanges = std::vector<std::unique_ptr<scheduler::Exchange>>;
 class FormingWarps {
  public:
   /// `order`: lanes and warps at launch. Order and segments must outlive this object. `sms`: those that shade.
+  /// `queues`: in memory, a group for each exchange; warps append to them when they start. Null: none.
   FormingWarps(const scheduler::WarpAssignment& order, const scheduler::Segments& segments, Exchanges exchanges,
-               std::uint32_t sms, std::uint32_t resident_warps);
+               std::uint32_t sms, std::uint32_t resident_warps, scheduler::QueuePlaces* queues = nullptr);
 
   [[nodiscard]] std::uint32_t exchanges() const {
     return static_cast<std::uint32_t>(exchanges_.size());
@@ -130,6 +132,7 @@ class FormingWarps {
   trace::Column<std::uint8_t> state_;               ///< by segment
   std::unordered_map<std::uint32_t, Alive> alive_;  ///< by number: ready formed warps, and running warps
   std::vector<scheduler::FormedWarp> released_;     ///< by one call
+  scheduler::QueuePlaces* queues_;
 };
 
 }  // namespace rayreplay::machine

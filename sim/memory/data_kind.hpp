@@ -29,15 +29,16 @@ enum class DataKind : std::uint8_t {
   ImageStore,
   ImageAtomic,
   ImageSample,  ///< the same through a sampler
+  Queue,        ///< entries and counters of the queues in which threads wait between two segments
   Unallocated,  ///< outside every allocation
 };
-inline constexpr std::size_t kDataKinds = 19;
+inline constexpr std::size_t kDataKinds = 20;
 
 /// By DataKind.
 inline constexpr std::array<std::string_view, kDataKinds> kDataKindNames = {
     "node",       "index",        "vertex",       "box",          "instance",    "shader-record", "payload",
     "stack",      "frame-buffer", "other",        "state",        "shader-load", "shader-store",  "shader-atomic",
-    "image-load", "image-store",  "image-atomic", "image-sample", "unallocated"};
+    "image-load", "image-store",  "image-atomic", "image-sample", "queue",       "unallocated"};
 
 [[nodiscard]] constexpr std::string_view to_string(DataKind kind) {
   return kDataKindNames[static_cast<std::size_t>(kind)];

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,15 +33,21 @@ struct Loop {
   std::vector<StartedWarp> started;
 };
 
-std::unique_ptr<FormingDispatcher> dispatcher_of(const FormingLaunch& launch, const WorkCase& that) {
+std::unique_ptr<FormingDispatcher> dispatcher_of(const FormingLaunch& launch, const WorkCase& that,
+                                                 scheduler::QueuePlaces* queues = nullptr) {
   return dispatch_forming(launch.order, launch.segments, launch.exchanges(), that.base.machine,
-                          that.base.options.resident_warps, launch.withheld);
+                          that.base.options.resident_warps, launch.withheld, queues);
 }
 
 Loop run(const FormingLaunch& launch, const WorkCase& that) {
-  const auto dispatcher = dispatcher_of(launch, that);
+  std::optional<scheduler::QueuePlaces> queues;
+  if (launch.queues.keys) {
+    queues.emplace(launch.segments, launch.queues, static_cast<std::uint32_t>(launch.exchanges().size()),
+                   launch.places);
+  }
+  const auto dispatcher = dispatcher_of(launch, that, queues ? &*queues : nullptr);
   test::NotingDispatcher noting(*dispatcher, launch.order.warp_size);
-  test::FormingSource source(that.source, *dispatcher, launch.order.warp_size);
+  test::FormingSource source(that.source, *dispatcher, launch, queues ? &*queues : nullptr);
   test::KeepingSink sink;
   Loop made;
   made.result = interleave(source, noting, that.base.machine, that.options(), sink);
@@ -123,6 +130,7 @@ void draw_delays(const FormingLaunch& launch, WorkCase& that, test::Draws& draw)
 TEST(Forming, IsWhatTheSlowOneSays) {
   std::array<std::uint64_t, 2> formed{};  // with an exchange for each SM, with a single one
   std::uint64_t moved = 0;
+  std::uint64_t queued = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     test::Draws draw(seed + 9000);
@@ -132,6 +140,8 @@ TEST(Forming, IsWhatTheSlowOneSays) {
     const Loop fast = compare(launch, that);
     ASSERT_FALSE(::testing::Test::HasFailure());
     formed[launch.exchanges().size() == 1 ? 1 : 0] += fast.started.size() - launch.order.warps();
+    queued += static_cast<std::uint64_t>(
+        std::ranges::count(fast.all.transactions, memory::DataKind::Queue, &memory::Transaction::kind));
     for (const StartedWarp& warp : fast.started) {
       moved += static_cast<std::uint64_t>(std::popcount(warp.moved));
     }
@@ -139,6 +149,7 @@ TEST(Forming, IsWhatTheSlowOneSays) {
   EXPECT_GT(formed[0], 1000U);
   EXPECT_GT(formed[1], 1000U);
   EXPECT_GT(moved, 2000U);
+  EXPECT_GT(queued, 10000U);
 }
 
 TEST(Forming, WithoutWorkIsWhatTheSlowOneSays) {

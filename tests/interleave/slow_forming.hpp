@@ -1,6 +1,8 @@
 // The closed loop once more: the rules of "forming" (sim/machine/dispatcher.hpp) in every cycle, by searching lists.
 //
 // Launches, exchanges and streams of it are drawn at random: a warp's stream is one of a stock, chosen by its lanes.
+// Some launches have queues in memory: their warps load the entries of their threads after all else, then store those
+// of the threads that go on.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +36,8 @@ struct FormingLaunch {
   scheduler::Segments segments;
   std::uint32_t withheld = 0;
   std::function<machine::Exchanges()> exchanges;
+  scheduler::ModelQueues queues;  ///< in memory
+  std::uint32_t places = 0;       ///< of a queue
 
   [[nodiscard]] bool goes_on(std::uint32_t segment) const {
     return std::find(segments.first.begin(), segments.first.end(), segment + 1) == segments.first.end();
@@ -87,6 +91,10 @@ inline FormingLaunch random_forming(std::uint32_t sms, Draws& draw) {
   const double timeout = draw.upto(2) == 0 ? scheduler::kNever : draw.upto(600) / 3.0;
   const std::uint64_t limit = draw.upto(1) == 0 ? 0 : 1 + draw.upto(30);
   const bool split = draw.upto(1) == 0;
+  if (draw.upto(1) == 0) {
+    launch.queues = {4, keys};
+    launch.places = 1 + draw.upto(20);
+  }
   launch.exchanges = [=] {
     machine::Exchanges result;
     for (std::size_t i = 0; i < count; ++i) {
@@ -116,10 +124,38 @@ inline const memory::WarpStream& stream_of(const std::vector<memory::WarpStream>
   return stock[hash % stock.size()];
 }
 
+/// Appends an instruction with a transaction for each of these entries.
+inline void add_entries(const std::vector<scheduler::QueueEntry>& entries, bool store, memory::WarpStream& stream) {
+  if (entries.empty()) {
+    return;
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    memory::Transaction transaction;
+    transaction.line = 30 + entries[i].queue * 4 + entries[i].place / 4;
+    transaction.sectors = 1;
+    transaction.lanes = 1;
+    transaction.kind = memory::DataKind::Queue;
+    transaction.flags = static_cast<std::uint8_t>((store ? memory::kStore : 0U) | (i == 0 ? memory::kFirst : 0U));
+    transaction.bytes = static_cast<std::uint16_t>(1 + entries[i].place % 4);
+    stream.transactions.push_back(transaction);
+    stream.requests.push_back({entries[i].queue, entries[i].place});
+  }
+  if (stream.first.empty()) {
+    stream.first.push_back(0);
+  }
+  stream.first.push_back(static_cast<std::uint32_t>(stream.transactions.size()));
+  stream.raw.rows.push_back({.mask = 1, .first = 0, .bytes = 4, .kind = memory::DataKind::Queue, .store = store});
+  if (!stream.work.empty()) {
+    stream.work.emplace_back();
+  }
+}
+
 class FormingSource final : public memory::WarpSource {
  public:
-  FormingSource(const KeptSource& stock, const memory::ItemSegments& items, std::uint32_t warp_size)
-      : stock_(stock), items_(items), warp_size_(warp_size) {}
+  /// `queues`: filled by the dispatcher; null: none.
+  FormingSource(const KeptSource& stock, const memory::ItemSegments& items, const FormingLaunch& launch,
+                const scheduler::QueuePlaces* queues)
+      : stock_(stock), items_(items), launch_(launch), warp_size_(launch.order.warp_size), queues_(queues) {}
   [[nodiscard]] std::uint32_t items() const override {
     return items_.most_items();
   }
@@ -134,14 +170,34 @@ class FormingSource final : public memory::WarpSource {
       Lanes lanes(warp_size_);
       (void)items_.segments_of(items[i], lanes);
       out[i] = stream_of(stock_.streams, lanes);
+      add_entries(entries_of(lanes, false), false, out[i]);
       EXPECT_TRUE(made_.insert(items[i]).second) << "item " << items[i] << " was made before";
     }
   }
+  void complete(std::uint32_t item, memory::WarpStream& stream) override {
+    Lanes lanes(warp_size_);
+    (void)items_.segments_of(item, lanes);
+    add_entries(entries_of(lanes, true), true, stream);
+  }
 
  private:
+  /// Those by which the threads came here, or by which they go on (`next`).
+  [[nodiscard]] std::vector<scheduler::QueueEntry> entries_of(const Lanes& lanes, bool next) const {
+    std::vector<scheduler::QueueEntry> entries;
+    for (const std::uint32_t segment : lanes) {
+      if (queues_ != nullptr && segment != scheduler::kNoSegment &&
+          (next ? launch_.goes_on(segment) : !std::ranges::binary_search(launch_.segments.first, segment))) {
+        entries.push_back(queues_->entry(next ? segment + 1 : segment));
+      }
+    }
+    return entries;
+  }
+
   const KeptSource& stock_;
   const memory::ItemSegments& items_;
+  const FormingLaunch& launch_;
   std::uint32_t warp_size_;
+  const scheduler::QueuePlaces* queues_;
   std::set<std::uint32_t> made_;
 };
 
@@ -232,6 +288,11 @@ class SlowForming : public SlowDispatch {
       }
     }
     known_ = launched_.size();
+    for (std::uint32_t segment = 0; launch.queues.keys && segment < launch.segments.size(); ++segment) {
+      if (launch.goes_on(segment)) {
+        keys_.insert((*launch.queues.keys)[segment + 1]);
+      }
+    }
   }
 
   /// By item. Items are numbered by start.
@@ -368,14 +429,41 @@ class SlowForming : public SlowDispatch {
     const auto item = static_cast<std::uint32_t>(started.size());
     started.push_back({now_, sm, lanes, moved});
     streams.push_back(stream_of(stock_.streams, lanes));
+    add_queues(sm, lanes);
     delays_.push_back(delay);
     runs_.push_back(item);
     started_segments_ += static_cast<std::size_t>(std::count_if(lanes.begin(), lanes.end(), is_segment));
     return item;
   }
 
+  /// The queue's next place is the number of entries that it ever had.
+  void add_queues(std::uint32_t sm, const Lanes& lanes) {
+    std::vector<scheduler::QueueEntry> loaded;
+    std::vector<scheduler::QueueEntry> stored;
+    for (const std::uint32_t segment : lanes) {
+      if (launch_.queues.keys == nullptr || !is_segment(segment)) {
+        continue;
+      }
+      if (const auto found = entry_of_.find(segment); found != entry_of_.end()) {
+        loaded.push_back(found->second);
+      }
+      if (launch_.goes_on(segment)) {
+        const std::uint64_t key = (*launch_.queues.keys)[segment + 1];
+        const auto queue = static_cast<std::uint32_t>(
+            of(sm) * keys_.size() + static_cast<std::size_t>(std::distance(keys_.begin(), keys_.find(key))));
+        entry_of_[segment + 1] = {queue, appended_[queue]++ % launch_.places};
+        stored.push_back(entry_of_[segment + 1]);
+      }
+    }
+    add_entries(loaded, false, streams.back());
+    add_entries(stored, true, streams.back());
+  }
+
   const FormingLaunch& launch_;
   const KeptSource& stock_;
+  std::set<std::uint64_t> keys_;
+  std::map<std::uint32_t, std::uint32_t> appended_;          ///< by queue
+  std::map<std::uint32_t, scheduler::QueueEntry> entry_of_;  ///< by segment
   std::uint32_t shading_, resident_;
   std::uint64_t signal_cycles_;
   machine::Exchanges exchanges_;

@@ -17,6 +17,11 @@
 
 namespace rayreplay::test {
 
+/// Accesses by which threads get from one warp to the next: whole threads have none of them.
+inline bool is_of_exchanges(memory::DataKind kind) {
+  return kind == memory::DataKind::State || kind == memory::DataKind::Queue;
+}
+
 /// kind, store, bytes, address, element
 using OneAccess = std::tuple<memory::DataKind, bool, std::uint32_t, std::uint64_t, std::uint32_t>;
 

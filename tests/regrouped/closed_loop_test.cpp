@@ -30,7 +30,7 @@ using memory::Instruction;
 using memory::Instructions;
 using scheduler::StateTraffic;
 
-/// Accesses by thread, without those of states, in the order of issue; and the states' instructions by warp.
+/// Accesses by thread, without those of states and queues, in the order of issue; and the states' instructions by warp.
 class Accesses : public memory::InstructionSink {
  public:
   void take(std::uint32_t /*sm*/, std::uint32_t warp, std::uint64_t /*cycle*/, const Instructions& raw,
@@ -43,7 +43,7 @@ class Accesses : public memory::InstructionSink {
   void add(const Instructions& raw, std::size_t row) {
     const Instruction& one = raw.rows[row];
     const auto lanes = static_cast<std::uint32_t>(std::popcount(one.mask));
-    for (std::uint32_t i = one.first; one.kind != DataKind::State && i < one.first + lanes; ++i) {
+    for (std::uint32_t i = one.first; !is_of_exchanges(one.kind) && i < one.first + lanes; ++i) {
       by_thread[raw.thread[i]].emplace_back(one.kind, one.store, one.bytes, raw.address[i], raw.element[i]);
     }
   }

@@ -26,14 +26,14 @@ using ByThread = std::map<std::uint32_t, std::vector<OneAccess>>;
 
 class Regrouped : public CapturedLaunch {
  protected:
-  /// Without states, sorted; `states`: bytes that states load and store.
+  /// Without states and queues, sorted; `states`: bytes that states load and store.
   [[nodiscard]] ByThread accesses(memory::LaunchSource& source, std::uint64_t& states) const {
     ByThread result;
     for (const memory::WarpStream& stream : all_streams(source)) {
       for (const Instruction& row : stream.raw.rows) {
         const auto lanes = static_cast<std::uint32_t>(std::popcount(row.mask));
         states += row.kind == DataKind::State ? lanes * row.bytes : 0U;
-        for (std::uint32_t i = row.first; row.kind != DataKind::State && i < row.first + lanes; ++i) {
+        for (std::uint32_t i = row.first; !is_of_exchanges(row.kind) && i < row.first + lanes; ++i) {
           result[stream.raw.thread[i]].emplace_back(row.kind, row.store, row.bytes, stream.raw.address[i],
                                                     stream.raw.element[i]);
         }

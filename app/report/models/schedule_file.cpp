@@ -1,6 +1,7 @@
 #include "app/report/models/schedule_file.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <hdf5.h>
@@ -75,11 +76,16 @@ void write_places(hid_t root, const experiment::CompareRow& row, const scheduler
   GrowingColumn first_events(group.get(), "first_event", H5T_STD_U64LE, H5T_NATIVE_UINT64);
   GrowingColumn event_counts(group.get(), "events", H5T_STD_U32LE, H5T_NATIVE_UINT32);
   GrowingColumn states(group.get(), "state", H5T_STD_U8LE, H5T_NATIVE_UINT8);
+  std::optional<GrowingColumn> queues;
+  if (row.queues.entry_bytes != 0) {
+    queues.emplace(group.get(), "queue", H5T_STD_U64LE, H5T_NATIVE_UINT64);
+  }
   const trace::Column<std::uint32_t> thread_of = scheduler::thread_of_segments(row.cut);
   const trace::Column<std::uint32_t>& all = row.schedule.segment_at;
   std::vector<std::uint32_t> thread, events;
   std::vector<std::uint64_t> first;
   std::vector<std::uint8_t> state;
+  std::vector<std::uint64_t> queue;
   for (std::size_t begin = 0; begin < all.size(); begin += kStep) {
     const std::size_t end = std::min(all.size(), begin + kStep);
     thread.clear();
@@ -100,6 +106,13 @@ void write_places(hid_t root, const experiment::CompareRow& row, const scheduler
     first_events.append(first.data(), first.size(), place);
     event_counts.append(events.data(), events.size(), place);
     states.append(state.data(), state.size(), place);
+    if (queues) {
+      queue.clear();
+      for (std::size_t i = begin; i < end; ++i) {
+        queue.push_back(all[i] == scheduler::kNoSegment ? 0 : (*row.queues.keys)[all[i]]);
+      }
+      queues->append(queue.data(), queue.size(), place);
+    }
     if (progress != nullptr) {
       progress->advance(end - begin);
     }
@@ -133,6 +146,8 @@ void write_schedule(const std::string& path, bool force, const experiment::Compa
   write_number(root, "withheld_sms", row.charges.withheld_sms);
   write_number(root, "state_bytes", experiment::state_bytes_of(row.charges));
   write_number(root, "payload_bytes", row.moved_payload_bytes);
+  write_number(root, "queue_bytes", row.queues.entry_bytes);
+  write_number(root, "queue_places", is_timed ? row.queue_places : 0);
   const scheduler::StateMoves moves =
       is_timed ? scheduler::timed_state_moves(row.cut, row.schedule, row.moved_lanes, row.charges.state_traffic)
                : scheduler::static_state_moves(row.cut, row.schedule, row.charges.state_traffic);

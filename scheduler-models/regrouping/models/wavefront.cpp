@@ -2,9 +2,13 @@
 //
 // Contract: paths are cut at every pending ClosestHit and Miss; each round the threads of the launch wait in a queue
 // for their shader, in the order of their last places, and every queue is cut into warps of its own, lanes filled from
-// the first. Every thread reads and writes its state in each round after the first.
+// the first. Every thread reads and writes its state in each round after the first. The queues are in memory: an entry
+// a thread (queue_places.hpp).
+#include <memory>
+
 #include "base/declare_parameters.hpp"
 #include "scheduler-models/regrouping/bandwidth.hpp"
+#include "scheduler-models/regrouping/models/queue_bytes.hpp"
 #include "scheduler-models/regrouping/regroup.hpp"
 #include "scheduler-models/regrouping/reorder_key.hpp"
 #include "scheduler-models/regrouping/scheduler_model.hpp"
@@ -15,7 +19,9 @@ namespace {
 class Wavefront final : public SchedulerModel {
  public:
   explicit Wavefront(const Parameters& parameters)
-      : state_(static_cast<std::uint64_t>(parameters.get_int("state"))), bandwidth_(get_bandwidth(parameters)) {
+      : state_(static_cast<std::uint64_t>(parameters.get_int("state"))),
+        queue_bytes_(static_cast<std::uint32_t>(parameters.get_int("queue_bytes"))),
+        bandwidth_(get_bandwidth(parameters)) {
     key_.hint_bits = 0;
     regrouping_.scope = Scope::Launch;
     regrouping_.split_keys = true;
@@ -42,6 +48,12 @@ class Wavefront final : public SchedulerModel {
     }
     return paths * state_;
   }
+  [[nodiscard]] ModelQueues queues(const PlanContext& context) const override {
+    if (queue_bytes_ == 0) {
+      return {};
+    }
+    return {queue_bytes_, std::make_shared<const trace::Column<std::uint64_t>>(reorder_keys(context, key_))};
+  }
   [[nodiscard]] SegmentSchedule schedule(const PlanContext& context) const override {
     return schedule_by_key(context, key_, regrouping_);
   }
@@ -50,6 +62,7 @@ class Wavefront final : public SchedulerModel {
   KeyParts key_;
   Regrouping regrouping_;
   std::uint64_t state_;
+  std::uint32_t queue_bytes_;
   double bandwidth_;
 };
 
@@ -63,13 +76,15 @@ const SchedulerModels::Registrar kRegistrar(
          "shaders. Between two rounds a path lives in memory: every thread writes and reads its state, moved or "
          "not.\n\n"
          "Assumes all paths of the launch in flight at once, rounds after one another without overlap, tracing in the "
-         "kernel that made the trace call. Starting kernels and the queues' counters cost nothing here. Cost: "
+         "kernel that made the trace call. Starting kernels costs nothing. Queues cost nothing in the time model; in "
+         "access streams and memory time their entries and counters are accesses, beside those of the state. Cost: "
          "linear in segments.",
      .source = "Laine, Karras, Aila, Megakernels Considered Harmful: Wavefront Path Tracing on GPUs (HPG 2013)",
      .parameters = {declare::whole(
                         "state", 212, "bytes",
                         "State of a path in memory; the default is the paper's (212 MB for a million paths).", 0,
                         1 << 20),
+                    queue_bytes_parameter("The paper's queues hold indices of paths; their size is assumed."),
                     bandwidth_parameter("state")}},
     [](const Parameters& parameters) { return std::make_unique<Wavefront>(parameters); });
 

@@ -23,7 +23,7 @@ constexpr std::array kKinds = {
     DataKind::Node,         DataKind::Index,       DataKind::Vertex,       DataKind::Box,         DataKind::Instance,
     DataKind::ShaderRecord, DataKind::Payload,     DataKind::Stack,        DataKind::FrameBuffer, DataKind::State,
     DataKind::ShaderLoad,   DataKind::ShaderStore, DataKind::ShaderAtomic, DataKind::ImageLoad,   DataKind::ImageStore,
-    DataKind::ImageAtomic,  DataKind::ImageSample};
+    DataKind::ImageAtomic,  DataKind::ImageSample, DataKind::Queue};
 
 struct KindTraffic {
   std::uint64_t transactions = 0, l2 = 0, dram = 0, sectors = 0;
@@ -97,7 +97,7 @@ const StageRegistrar kRegistrar({.name = "traffic",
                                  .text = "Accesses by kind of data, and whether L2 or DRAM served them",
                                  .position = 72,
                                  .takes = {"stream"},
-                                 .format = 2,
+                                 .format = 3,
                                  .metrics = declared_metrics(),
                                  .rank = 7,
                                  .unit_shares = "stream",

@@ -31,11 +31,12 @@ std::uint64_t cycle_of(double time) {
 class Forming final : public FormingDispatcher {
  public:
   Forming(const scheduler::WarpAssignment& order, const scheduler::Segments& segments, Exchanges exchanges,
-          const Machine& machine, std::uint32_t resident_warps, std::uint32_t withheld_sms)
+          const Machine& machine, std::uint32_t resident_warps, std::uint32_t withheld_sms,
+          scheduler::QueuePlaces* queues)
       : sms_(machine.sms),
         withheld_(withheld_sms),
         signal_cycles_(machine.l2_latency_cycles),
-        warps_(order, segments, std::move(exchanges), machine.sms - withheld_sms, resident_warps),
+        warps_(order, segments, std::move(exchanges), machine.sms - withheld_sms, resident_warps, queues),
         most_items_(warps_.launch_warps() + later_segments(segments)),
         desks_(warps_.exchanges()) {
     if (!warps_.launch_left()) {
@@ -226,8 +227,9 @@ class Forming final : public FormingDispatcher {
 std::unique_ptr<FormingDispatcher> dispatch_forming(const scheduler::WarpAssignment& order,
                                                     const scheduler::Segments& segments, Exchanges exchanges,
                                                     const Machine& machine, std::uint32_t resident_warps,
-                                                    std::uint32_t withheld_sms) {
-  return std::make_unique<Forming>(order, segments, std::move(exchanges), machine, resident_warps, withheld_sms);
+                                                    std::uint32_t withheld_sms, scheduler::QueuePlaces* queues) {
+  return std::make_unique<Forming>(order, segments, std::move(exchanges), machine, resident_warps, withheld_sms,
+                                   queues);
 }
 
 }  // namespace rayreplay::machine

@@ -28,12 +28,14 @@ class ItemSupply {
         work_(work),
         place_(dispatcher.items(), kNone) {}
 
-  /// The stream of an item that the dispatcher has just given.
+  /// The complete stream of an item that the dispatcher has just given.
   [[nodiscard]] const memory::WarpStream& take(std::uint32_t item) {
     if (place_[item] == kNone) {
       generate(item);
     }
-    return held_[place_[item]];
+    memory::WarpStream& stream = held_[place_[item]];
+    source_->complete(item, stream);
+    return stream;
   }
   /// Calls in all streams taken so far, and in those generated ahead.
   [[nodiscard]] const memory::WarpCalls& calls() const {

@@ -57,7 +57,53 @@ void ItemInstructions::states(const LaunchChunk& chunk, std::size_t item, bool s
   put_local(DataKind::State, work_.state_bytes, store, out);
 }
 
+/// Adds the entry by which the thread gets to this segment.
+void ItemInstructions::add_entry(std::uint32_t lane, std::uint32_t thread, std::uint32_t segment,
+                                 InstructionWriter& out) const {
+  const scheduler::QueueEntry entry = work_.queues->entry(segment);
+  out.add(lane,
+          memory_->queues.start + entry.queue * memory_->queue_stride +
+              std::uint64_t{entry.place} * work_.queues->entry_bytes(),
+          memory_->queues.first_element + entry.queue, thread);
+}
+
+/// Loads the entries of the threads that come from queues.
+void ItemInstructions::entries(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
+  if (work_.queues == nullptr) {
+    return;
+  }
+  out.depend();
+  out.enter(WorkStage::Exchange);
+  for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+    if (!lane.first) {
+      add_entry(lane.lane, lane.thread, lane.segment, out);
+    }
+  }
+  out.put(DataKind::Queue, work_.queues->entry_bytes(), false);
+}
+
+void ItemInstructions::append(std::span<const LaneGoingOn> lanes, InstructionWriter& out) const {
+  out.depend();
+  out.enter(WorkStage::Exchange);
+  std::vector<std::uint32_t> seen;
+  for (const LaneGoingOn& lane : lanes) {
+    const std::uint32_t queue = work_.queues->entry(lane.next_segment).queue;
+    if (std::ranges::find(seen, queue) == seen.end()) {
+      seen.push_back(queue);
+      out.add(lane.lane, memory_->queue_counters.start + std::uint64_t{queue} * kCounterBytes,
+              memory_->queue_counters.first_element + queue, lane.thread);
+    }
+  }
+  out.put(DataKind::Queue, kCounterBytes, true);
+  out.depend();
+  for (const LaneGoingOn& lane : lanes) {
+    add_entry(lane.lane, lane.thread, lane.next_segment, out);
+  }
+  out.put(DataKind::Queue, work_.queues->entry_bytes(), true);
+}
+
 void ItemInstructions::start(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
+  entries(chunk, item, out);
   states(
       chunk, item, true, [](const LaunchChunk::Lane& lane) { return lane.moved; }, out);
   const auto loads = [this](const LaunchChunk::Lane& lane) {
@@ -120,6 +166,15 @@ void ItemInstructions::end(const LaunchChunk& chunk, std::size_t item, Instructi
     return !lane.last && !work_.loads_state.empty() && work_.loads_state[lane.segment + 1] != 0;
   };
   states(chunk, item, true, stores, out);
+  if (work_.queues != nullptr && work_.formed == nullptr) {
+    std::vector<LaneGoingOn> going;
+    for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+      if (!lane.last) {
+        going.push_back({lane.thread, lane.segment + 1, lane.lane});
+      }
+    }
+    append(going, out);
+  }
 }
 
 /// Calls of the segments' rays `number` − 1; 0: of other rays, and outside of rays.

@@ -1,4 +1,5 @@
-// The instructions of an item around its traversals: states, shader calls, payloads, pixels. Internal to this folder.
+// The instructions of an item around its traversals: queues, states, shader calls, payloads, pixels. Internal to this
+// folder.
 //
 // Contract: the parts of launch_source.hpp's order, one function each. The caller asks for them in that order, and for
 // each group writes the steps of its traversal between `trace_call` and `rays_end`. The arguments must outlive this
@@ -46,10 +47,14 @@ class ItemInstructions {
   void trace_call(const LaunchChunk& chunk, std::size_t item, std::size_t group, InstructionWriter& out) const;
   /// After the traversal of a group.
   void rays_end(const LaunchChunk& chunk, std::size_t item, std::size_t group, InstructionWriter& out) const;
-  /// Everything after the segments' rays.
+  /// Everything after the segments' rays; without `append` where items form during the run.
   void end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
+  /// Counters and entries of the queues through which the threads go on.
+  void append(std::span<const LaneGoingOn> lanes, InstructionWriter& out) const;
 
  private:
+  void entries(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
+  void add_entry(std::uint32_t lane, std::uint32_t thread, std::uint32_t segment, InstructionWriter& out) const;
   template <class Moves>
   void states(const LaunchChunk& chunk, std::size_t item, bool store, Moves moves, InstructionWriter& out) const;
   void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;

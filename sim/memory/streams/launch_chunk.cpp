@@ -34,6 +34,18 @@ std::uint64_t ChunkMaker::rays_of(std::uint32_t item) const {
   return rays;
 }
 
+std::vector<LaneGoingOn> ChunkMaker::going_on(std::uint32_t item) const {
+  std::vector<LaneGoingOn> going;
+  const ItemLanes lanes = lanes_of(item);
+  for (std::uint32_t lane = 0; lane < warp_size_; ++lane) {
+    const std::uint32_t segment = lanes.segment_at[lane];
+    if (segment != scheduler::kNoSegment && !rays_.is_last(segment)) {
+      going.push_back({rays_.thread(segment), segment + 1, static_cast<std::uint8_t>(lane)});
+    }
+  }
+  return going;
+}
+
 LaunchChunk ChunkMaker::make(std::span<const std::uint32_t> items) const {
   LaunchChunk chunk;
   std::vector<CallRange> ranges;

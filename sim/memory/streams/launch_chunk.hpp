@@ -24,6 +24,13 @@
 
 namespace rayreplay::memory {
 
+/// A lane whose thread has a later segment.
+struct LaneGoingOn {
+  std::uint32_t thread = 0;
+  std::uint32_t next_segment = 0;
+  std::uint8_t lane = 0;
+};
+
 struct LaunchChunk {
   /// A segment in its lane.
   struct Lane {
@@ -68,6 +75,8 @@ class ChunkMaker {
   }
   [[nodiscard]] std::uint64_t rays_of(std::uint32_t item) const;
   [[nodiscard]] LaunchChunk make(std::span<const std::uint32_t> items) const;
+  /// The item's lanes whose threads have a later segment, lowest first.
+  [[nodiscard]] std::vector<LaneGoingOn> going_on(std::uint32_t item) const;
 
  private:
   struct ItemLanes {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+
 namespace rayreplay::memory {
 namespace {
 
@@ -148,6 +150,18 @@ std::uint32_t most_entries(const bvh::Layout& layout, const bvh::Level& level) {
   return most;
 }
 
+void place_queues(const scheduler::QueuePlaces& queues, Table& table, LaunchMemory& memory) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31U;
+  if (queues.places() > kMostBytes / queues.entry_bytes()) {
+    throw Error(ErrorKind::Resource, {"a queue of the scheduler model is too large", kSource,
+                                      fmt::format("{} entries of {} bytes", queues.places(), queues.entry_bytes()),
+                                      fmt::format("at most {} bytes", kMostBytes), "set queue_bytes to less"});
+  }
+  memory.queue_stride = (queues.places() * queues.entry_bytes() + kBoundary - 1) / kBoundary * kBoundary;
+  memory.queues = table.append("queues", DataKind::Queue, queues.queues(), memory.queue_stride);
+  memory.queue_counters = table.append("queue counters", DataKind::Queue, queues.queues(), kCounterBytes);
+}
+
 }  // namespace
 
 std::uint32_t most_stack_entries(const bvh::Bvh& structure) {
@@ -159,7 +173,9 @@ std::uint32_t most_stack_entries(const bvh::Bvh& structure) {
 }
 
 LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                        std::uint32_t warps, std::uint32_t state_bytes, const StreamOptions& options) {
+                        const LaunchWork& work, const StreamOptions& options) {
+  const std::uint64_t warps = work.thread_at.size() / options.warp_size;
+  const std::uint32_t state_bytes = work.has_states() ? work.state_bytes : 0;
   LaunchMemory memory;
   Table table(memory.allocations);
   place_structure(structure, table);
@@ -182,6 +198,9 @@ LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, 
   }
   memory.frame_buffer = table.append("frame buffer", DataKind::FrameBuffer, launch.size.threads(), options.pixel_bytes);
   memory.states = table.append("states", DataKind::State, warps, std::uint64_t{state_bytes} * options.warp_size);
+  if (work.queues != nullptr) {
+    place_queues(*work.queues, table, memory);
+  }
   if (options.shader_accesses) {
     memory.shaders.emplace(trace, launch, memory.allocations);
     memory.images.emplace(trace, launch, options.image_layout, memory.allocations);

@@ -3,16 +3,17 @@
 // Contract: `map_launch` makes an allocation for every non-empty array, by ascending address: "top nodes", "instances";
 // for each bottom-level structure in use "blas 0 nodes" and, unless an earlier one has them, for each of its geometries
 // "geometry 0 indices" and "geometry 0 vertices", or "geometry 0 boxes"; then, aligned to 256 bytes, "ray-generation
-// records", "miss records", "hit records", "callable records", "payloads", "stacks", "frame buffer", "states", and
-// with recorded accesses of shaders their buffers (shader_memory.hpp) and images (image_memory.hpp). Elements
-// are nodes, instance records, triangles, vertices, boxes, shader records, and pixels. Payloads, stacks and states are
-// local memory: a warp of the launch has one block of each, which is one element. Its 4-byte words are interleaved over
-// lanes: word w of lane l is at (w · warp size + l) · 4. A thread's *home* is its place at launch, warp · warp size +
-// lane: its local memory stays there, whichever warp runs its later segments. A region of the shader binding table has
-// as many records as the largest index that the trace contains or that its rays, instances and geometries can reach.
-// Leaf blocks that hold primitives are records of the nodes' arrays; accesses to them count for what they hold, whose
-// element is in the application's array (which traversals of such layouts do not read). Errors: Resource for too many
-// elements.
+// records", "miss records", "hit records", "callable records", "payloads", "stacks", "frame buffer", "states",
+// "queues", "queue counters", and with recorded accesses of shaders their buffers (shader_memory.hpp) and images
+// (image_memory.hpp). Elements are nodes, instance records, triangles, vertices, boxes, shader records, pixels, and
+// queues. Payloads, stacks and states are local memory: a warp of the launch has one block of each, which is one
+// element. Its 4-byte words are interleaved over lanes: word w of lane l is at (w · warp size + l) · 4. A thread's
+// *home* is its place at launch, warp · warp size + lane: its local memory stays there, whichever warp runs its later
+// segments. A region of the shader binding table has as many records as the largest index that the trace contains or
+// that its rays, instances and geometries can reach. Leaf blocks that hold primitives are records of the nodes' arrays;
+// accesses to them count for what they hold, whose element is in the application's array (which traversals of such
+// layouts do not read). A queue takes a multiple of 256 bytes. Errors: Resource for too many elements, and for queues
+// of more than 2 GiB each.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@
 namespace rayreplay::memory {
 
 inline constexpr std::uint32_t kLocalWord = 4;
+inline constexpr std::uint32_t kCounterBytes = 4;
 
 /// An array; kNoElement and 0 records for a missing one.
 struct LaunchArray {
@@ -43,14 +45,16 @@ struct LaunchMemory {
   LaunchArray ray_generation, miss, hit, callable;
   LaunchArray payloads, stacks, states;  ///< records: warps at launch
   LaunchArray frame_buffer;
+  LaunchArray queues, queue_counters;   ///< records: queues
+  std::uint64_t queue_stride = 0;       ///< bytes from one queue to the next
   std::uint32_t spilled_entries = 0;    ///< of a lane; the room in `stacks`
   std::optional<ShaderMemory> shaders;  ///< empty: recorded accesses are not wanted
   std::optional<ImageMemory> images;    ///< the same
 };
 
-/// For `warps` warps at launch of options.warp_size lanes; `state_bytes` of a thread.
+/// For the work's warps at launch, of options.warp_size lanes.
 [[nodiscard]] LaunchMemory map_launch(const trace::Trace& trace, const trace::Launch& launch, const bvh::Bvh& structure,
-                                      std::uint32_t warps, std::uint32_t state_bytes, const StreamOptions& options);
+                                      const LaunchWork& work, const StreamOptions& options);
 
 /// Maximum stack entries of a near-first traversal of the structure. O(nodes).
 [[nodiscard]] std::uint32_t most_stack_entries(const bvh::Bvh& structure);

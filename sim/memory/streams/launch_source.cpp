@@ -59,12 +59,11 @@ class Source final : public LaunchSource {
       : structure_(&structure),
         keep_(std::move(keep)),
         options_(options),
-        memory_(map_launch(trace, launch, structure,
-                           static_cast<std::uint32_t>(work.thread_at.size() / options.warp_size),
-                           work.has_states() ? work.state_bytes : 0, options)),
+        memory_(map_launch(trace, launch, structure, work, options)),
         elements_(memory_.allocations, structure),
         chunks_(trace, launch, structure, work, options, memory_.images ? &*memory_.images : nullptr),
         writes_(trace, launch, memory_, work, options_),
+        is_completed_(work.queues != nullptr && work.formed != nullptr),
         counted_(work.formed != nullptr ? work.formed->most_items() : work.segment_at.size() / options.warp_size) {
     auto created = traversal::WarpTraversals::create(options.warp_traversal);
     model_ = std::move(created.model);
@@ -105,6 +104,39 @@ class Source final : public LaunchSource {
     }
     add(generate_all(fresh, true), tally_);
     static_cast<void>(generate_all(again, false));
+  }
+
+  void complete(std::uint32_t item, WarpStream& stream) override {
+    if (!is_completed_) {
+      return;
+    }
+    Instructions raw;
+    std::vector<WarpWork> rows;
+    WorkWriter work(rows);
+    InstructionWriter out(raw, options_.load_bytes, options_.work ? &work : nullptr);
+    writes_.append(chunks_.going_on(item), out);
+    if (raw.rows.empty()) {
+      return;
+    }
+    coalesce(raw, options_.coalescing, stream);
+    if (options_.work) {
+      work.finish();
+      // What the warp did after its last instruction now lies before the first of these.
+      WarpWork& before = stream.work.back();
+      before.stages = {before.stages.shader(), rows.front().stages.access()};
+      stream.work.insert(stream.work.end(), rows.begin() + 1, rows.end());
+    }
+    if (options_.coalescing.keep_raw) {
+      const auto rows_before = static_cast<std::uint32_t>(stream.raw.address.size());
+      for (Instruction row : raw.rows) {
+        row.first += rows_before;
+        stream.raw.rows.push_back(row);
+      }
+      stream.raw.address.insert(stream.raw.address.end(), raw.address.begin(), raw.address.end());
+      stream.raw.element.insert(stream.raw.element.end(), raw.element.begin(), raw.element.end());
+      stream.raw.thread.insert(stream.raw.thread.end(), raw.thread.begin(), raw.thread.end());
+    }
+    stream = WarpStream(stream);  // without spare capacity
   }
 
  private:
@@ -254,6 +286,7 @@ class Source final : public LaunchSource {
   std::unique_ptr<traversal::WarpTraversal> model_;
   std::string spec_;
   std::unique_ptr<ChunkRoom> room_;
+  bool is_completed_;          ///< streams are completed when their items start
   std::vector<bool> counted_;  ///< by item: already in the tally
   SourceTally tally_;
 };

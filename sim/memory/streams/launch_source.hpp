@@ -3,7 +3,8 @@
 // Contract: an item is a row of `warp_size` lanes, each with a segment of a thread (regrouping/segments.hpp) or none;
 // whole threads are threads of one segment. A warp runs its segments ray by ray: the k-th rays that they begin,
 // together.
-//   1. Threads whose state moved into this warp load it.
+//   1. Threads that come from a queue in memory load their entries (`queues`). Threads whose state moved into this warp
+//      load it.
 //   2. Threads with rays read the ray-generation record in their first segment. Then come the calls that belong to no
 //      ray of the segment: callables before the thread's first trace call, and calls of rays that an earlier segment
 //      began (its pending closest-hit or miss call).
@@ -15,7 +16,10 @@
 //      after the calls of 2. Threads without rays write none.
 //   5. Threads whose state moves on to another warp store it. Where warps form during the run (`formed`), it is not
 //      known at the end of a segment whether the thread moves to another warp. With `stores_moved` the next warp
-//      therefore stores the states of threads that moved, before step 1.
+//      therefore stores the states of threads that moved, before it loads them. After the states, threads that go on
+//      through a queue in memory append to it: the counter of each different queue is stored by the lowest of its
+//      lanes, then the entries of all lanes. Items that form during the run append when they start, so their streams
+//      have these accesses once they are completed (warp_source.hpp).
 // Calls proceed in the order of their events (j-th call with j-th call of each lane): the shader record is read;
 // any-hit, closest-hit and miss calls read the payload; the latter two write it. Intersection and any-hit calls come
 // with the others, after the traversal (docs/assumptions.md). Persistent warp traversals have one resident warp an
@@ -31,10 +35,11 @@
 // Addresses: nodes, instances, indices, vertices and boxes as in bvh::MemoryMap. After them, aligned to 256 bytes:
 // shader records (by region, index · record_bytes), payloads and traversal stacks as a GPU's local memory (at the
 // thread's home, launch_memory.hpp, 4-byte words interleaved over lanes), frame buffer (thread · pixel_bytes), and the
-// states of threads, at their homes. Stack entries beyond the first `stack_entries` of a lane are spilled: a store of 8
-// bytes for a push, a load for a pop. All arrays are allocations of the table. Candidates for which shaders decide are
-// answered as in the trace. Deterministic. Memory: structure, trace, 4 bytes a thread, 4 to 8 a segment, the requested
-// items, and for each thread of the processor a chunk before coalescing: about 16 MiB, or one larger item
+// states of threads, at their homes; the queues, one after another, each from a boundary of 256 bytes on (place · entry
+// bytes), and their counters of 4 bytes. Stack entries beyond the first `stack_entries` of a lane are spilled: a store
+// of 8 bytes for a push, a load for a pop. All arrays are allocations of the table. Candidates for which shaders decide
+// are answered as in the trace. Deterministic. Memory: structure, trace, 4 bytes a thread, 4 to 8 a segment, the
+// requested items, and for each thread of the processor a chunk before coalescing: about 16 MiB, or one larger item
 // (chunk_room.hpp). Errors: those of the structure and of the models; Missing if the trace has no scene or does not say
 // which structure the launch used; Usage for options out of range.
 #pragma once
@@ -48,6 +53,7 @@
 #include "base/progress.hpp"
 #include "bvh/bvh.hpp"
 #include "capture/trace/trace.hpp"
+#include "scheduler-models/regrouping/queue_places.hpp"
 #include "scheduler-models/regrouping/segments.hpp"
 #include "sim/memory/images/image_layout.hpp"
 #include "sim/memory/streams/call_work.hpp"
@@ -113,6 +119,7 @@ struct LaunchWork {
       loads_state{};              ///< by segment: 1 if its thread's state comes through memory; empty: none
   bool stores_moved = false;      ///< with `formed`: the states of threads that moved come through memory
   std::uint32_t state_bytes = 0;  ///< of a thread's state, multiple of 4
+  const scheduler::QueuePlaces* queues = nullptr;  ///< null: no queues in memory. With `formed`, filled during the run
 
   [[nodiscard]] bool has_states() const {
     return state_bytes != 0 && (stores_moved || !loads_state.empty());

@@ -86,6 +86,10 @@ void check_work(const LaunchWork& work, std::uint32_t warp_size) {
     fail("the size of a state is out of range", std::to_string(work.state_bytes),
          fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMaxStateBytes));
   }
+  if (work.queues != nullptr && work.queues->segments() != work.segments->size()) {
+    fail("not every segment has a place in a queue", std::to_string(work.queues->segments()),
+         std::to_string(work.segments->size()));
+  }
   std::vector<bool> seen(work.segments->size());
   for (const std::uint32_t segment : work.segment_at) {
     if (segment == scheduler::kNoSegment) {
