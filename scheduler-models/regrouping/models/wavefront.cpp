@@ -69,7 +69,7 @@ const SchedulerModels::Registrar kRegistrar(
      .parameters = {declare::whole(
                         "state", 212, "bytes",
                         "State of a path in memory; the default is the paper's (212 MB for a million paths).", 0,
-                        1 << 20),
+                        kMaxStateBytes),
                     bandwidth_parameter("state")}},
     [](const Parameters& parameters) { return std::make_unique<Wavefront>(parameters); });
 
