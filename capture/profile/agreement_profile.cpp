@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "capture/profile/counted_instruction.hpp"
 #include "capture/profile/entry_function.hpp"
 #include "capture/profile/place_names.hpp"
 #include "capture/spirv/facts.hpp"
@@ -16,10 +15,6 @@
 
 namespace rayreplay::profile {
 namespace {
-
-using spv::Op;
-
-constexpr const char* kRemedy = "capture the application again; if your own program wrote this, mend it there";
 
 /// A shader's module with the levels of its places.
 class ShaderPlaces {
@@ -57,61 +52,40 @@ class ShaderPlaces {
 
 class Profiler {
  public:
-  Profiler(const trace::Profile& profile, const std::string& file) : profile_(profile), file_(file) {}
+  Profiler(const trace::Profile& profile, const std::string& file) : file_(file), codes_(profile.shaders) {}
 
   std::vector<InstructionProfile> rows(const trace::InstructionCounts& counts, bool branches) {
-    const char* kind = branches ? "branches" : "loads";
     std::vector<InstructionProfile> result;
     for (std::size_t row = 0; row < counts.size(); ++row) {
-      const auto fail = [&](const char* column, const std::string& what, const std::string& found,
-                            const std::string& expected) {
-        throw Error(ErrorKind::Input,
-                    {what, fmt::format("{}:/profile/{}/{}[{}]", file_, kind, column, row), found, expected, kRemedy});
-      };
-      std::string reason;
-      const ShaderPlaces* code = code_of(counts.shader[row], reason);
-      if (code == nullptr) {
-        fail("shader", "the shader of a counted instruction is no SPIR-V module", reason, "its module in /shaders");
-      }
+      const CountedRow counted{&file_, branches ? "branches" : "loads", row};
+      const ShaderPlaces& code =
+          codes_.of(counts.shader[row], counted, "the shader of a counted instruction is no SPIR-V module");
       InstructionProfile& known = result.emplace_back();
       known.pipeline = counts.pipeline[row];
       known.shader = counts.shader[row];
       known.function = counts.function[row];
       known.block = counts.block[row];
       known.instruction = counts.instruction[row];
-      const spirv::Analysed& analysed = code->analysed();
-      if (known.function >= analysed.flows.size() || !analysed.flows[known.function]) {
-        fail("function", "the shader's module has no such function", std::to_string(known.function),
-             fmt::format("less than {}, the number of functions", analysed.flows.size()));
-      }
-      const spirv::ControlFlow& flow = *analysed.flows[known.function];
-      if (known.block >= flow.blocks.size()) {
-        fail("block", "the function has no such block", std::to_string(known.block),
-             fmt::format("less than {}, the number of blocks", flow.blocks.size()));
-      }
-      const spirv::Block& block = flow.blocks[known.block];
-      if (known.instruction < block.first || known.instruction > block.last) {
-        fail("instruction", "the block has no such instruction", std::to_string(known.instruction),
-             fmt::format("{} to {}", block.first, block.last));
-      }
-      const spirv::Instruction& i = analysed.module.functions[known.function].body[known.instruction];
+      const spirv::Analysed& analysed = code.analysed();
+      const FoundInstruction found =
+          find_instruction(analysed, known.function, known.block, known.instruction, counted);
+      const spirv::Instruction& i = *found.instruction;
       known.kind = branches ? branch_kind(i) : load_kind(i);
       if (known.kind.empty()) {
-        fail("instruction", branches ? "the instruction is no branch" : "the instruction is no load",
-             fmt::format("opcode {}", i.op()),
-             branches ? "OpBranchConditional or OpSwitch" : "a load or an image read");
+        counted.fail("instruction", branches ? "the instruction is no branch" : "the instruction is no load",
+                     fmt::format("opcode {}", i.op()),
+                     branches ? "OpBranchConditional or OpSwitch" : "a load or an image read");
       }
       known.function_name = spirv::function_name(analysed, known.function);
-      known.label = block.label;
-      known.name = code->names().of(i);
+      known.label = found.block->label;
+      known.name = code.names().of(i);
       known.lanes = counts.lanes[row];
       known.groups = counts.groups[row];
       const spirv::Place place{known.function, known.instruction};
-      known.value =
-          agreement(counts.uniform[row], known.groups, code->is_proven(place, &spirv::UniformityFacts::level));
+      known.value = agreement(counts.uniform[row], known.groups, code.is_proven(place, &spirv::UniformityFacts::level));
       if (!branches) {
         known.address = agreement(counts.uniform_address[row], known.groups,
-                                  code->is_proven(place, &spirv::UniformityFacts::address));
+                                  code.is_proven(place, &spirv::UniformityFacts::address));
       }
     }
     return result;
@@ -133,19 +107,8 @@ class Profiler {
     return result;
   }
 
-  const ShaderPlaces* code_of(std::uint16_t shader, std::string& reason) {
-    const auto [known, fresh] = codes_.try_emplace(shader);
-    if (fresh) {
-      if (auto module = spirv::parse(profile_.shaders[shader].spirv, reason)) {
-        known->second = std::make_unique<ShaderPlaces>(std::move(*module), profile_.shaders[shader]);
-      }
-    }
-    return known->second.get();
-  }
-
-  const trace::Profile& profile_;
   const std::string& file_;
-  std::map<std::uint16_t, std::unique_ptr<ShaderPlaces>> codes_;
+  ShaderCodes<ShaderPlaces> codes_;
 };
 
 }  // namespace

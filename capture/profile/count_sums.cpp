@@ -5,31 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/count_text.hpp"
-#include "base/error.hpp"
 
 namespace rayreplay::profile {
-namespace {
-
-void add_to(std::uint64_t& sum, std::uint64_t count, const std::string& file, const char* column, std::size_t row) {
-  if (__builtin_add_overflow(sum, count, &sum)) {
-    throw Error(ErrorKind::Input, {"the sum of a block's counts exceeds 64 bits",
-                                   fmt::format("{}:/profile/blocks/{}[{}]", file, column, row), std::to_string(count),
-                                   "counts whose sum is below 2^64", "leave this profile out, or capture it again"});
-  }
-}
-
-}  // namespace
-
-std::vector<RowRange> parts_of(const trace::BlockCounts& counts) {
-  std::vector<RowRange> parts;
-  for (std::size_t row = 0; row < counts.size(); ++row) {
-    if (row == 0 || counts.pipeline[row] != counts.pipeline[row - 1] || counts.shader[row] != counts.shader[row - 1]) {
-      parts.push_back({row, row});
-    }
-    parts.back().end = row + 1;
-  }
-  return parts;
-}
 
 void CountSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::BlockCounts& counts, RowRange rows,
                     const std::string& file) {
@@ -56,10 +33,12 @@ void CountSums::add_function(FunctionSum& sum, const trace::BlockCounts& counts,
     sum.groups.resize(blocks.size());
   }
   sum.same_blocks = sum.same_blocks && sum.blocks == blocks;
+  const char* const what = "the sum of a block's counts exceeds 64 bits";
   for (std::size_t b = 0; sum.same_blocks && b < blocks.size(); ++b) {
-    add_to(sum.lanes[b], counts.lanes[rows.first + b], file, "lanes", rows.first + b);
+    const std::size_t row = rows.first + b;
+    add_count(sum.lanes[b], counts.lanes[row], {file, "/profile/blocks/lanes", what}, row);
     if (!counts.groups.empty()) {
-      add_to(sum.groups[b], counts.groups[rows.first + b], file, "groups", rows.first + b);
+      add_count(sum.groups[b], counts.groups[row], {file, "/profile/blocks/groups", what}, row);
     }
   }
 }

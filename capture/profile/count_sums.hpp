@@ -14,16 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "capture/profile/row_parts.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::profile {
-
-/// Rows of BlockCounts.
-struct RowRange {
-  std::size_t first = 0, end = 0;
-};
-/// The rows of each shader of each pipeline, in their order.
-[[nodiscard]] std::vector<RowRange> parts_of(const trace::BlockCounts& counts);
 
 struct LeftOutFunction {
   std::uint32_t pipeline = 0;

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
-#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "capture/profile/counted_instruction.hpp"
 #include "capture/profile/place_names.hpp"
 #include "capture/spirv/facts.hpp"
 
@@ -18,10 +16,9 @@ namespace {
 
 using spv::Op;
 
-constexpr const char* kValueRemedy = "capture the application again; if your own program wrote this, mend it there";
-
 struct LoadCode {
-  explicit LoadCode(spirv::Module parsed) : module(std::move(parsed)), analysed(module), names(analysed) {}
+  LoadCode(spirv::Module parsed, const trace::Shader& /*shader*/)
+      : module(std::move(parsed)), analysed(module), names(analysed) {}
 
   spirv::Module module;
   spirv::Analysed analysed;
@@ -53,7 +50,8 @@ std::optional<Numbers> numbers_of(const spirv::ModuleIndex& index, spirv::Id typ
 
 class ValueProfiler {
  public:
-  ValueProfiler(const trace::Profile& profile, const std::string& file) : profile_(profile), file_(file) {}
+  ValueProfiler(const trace::Profile& profile, const std::string& file)
+      : profile_(profile), file_(file), codes_(profile.shaders) {}
 
   std::vector<ValuePlace> places() {
     const trace::ValueCounts& counts = profile_.value_counts;
@@ -76,16 +74,8 @@ class ValueProfiler {
  private:
   ValuePlace place(std::size_t row) {
     const trace::ValueCounts& counts = profile_.value_counts;
-    const auto fail = [&](const char* column, const std::string& what, const std::string& found,
-                          const std::string& expected) {
-      throw Error(ErrorKind::Input,
-                  {what, fmt::format("{}:/profile/values/{}[{}]", file_, column, row), found, expected, kValueRemedy});
-    };
-    std::string reason;
-    const LoadCode* code = code_of(counts.shader[row], reason);
-    if (code == nullptr) {
-      fail("shader", "the shader of a load is no SPIR-V module", reason, "its module in /shaders");
-    }
+    const CountedRow counted{&file_, "values", row};
+    const LoadCode& code = codes_.of(counts.shader[row], counted, "the shader of a load is no SPIR-V module");
     ValuePlace result;
     result.pipeline = counts.pipeline[row];
     result.shader = counts.shader[row];
@@ -95,36 +85,24 @@ class ValueProfiler {
     result.component = counts.component[row];
     result.lanes = result.untabled = counts.lanes[row];
     result.groups = counts.groups[row];
-    const spirv::Analysed& analysed = code->analysed;
-    if (result.function >= analysed.flows.size() || !analysed.flows[result.function]) {
-      fail("function", "the shader's module has no such function", std::to_string(result.function),
-           fmt::format("less than {}, the number of functions", analysed.flows.size()));
-    }
-    const spirv::ControlFlow& flow = *analysed.flows[result.function];
-    if (result.block >= flow.blocks.size()) {
-      fail("block", "the function has no such block", std::to_string(result.block),
-           fmt::format("less than {}, the number of blocks", flow.blocks.size()));
-    }
-    const spirv::Block& block = flow.blocks[result.block];
-    if (result.instruction < block.first || result.instruction > block.last) {
-      fail("instruction", "the block has no such instruction", std::to_string(result.instruction),
-           fmt::format("{} to {}", block.first, block.last));
-    }
-    const spirv::Instruction& i = analysed.module.functions[result.function].body[result.instruction];
+    const spirv::Analysed& analysed = code.analysed;
+    const FoundInstruction found =
+        find_instruction(analysed, result.function, result.block, result.instruction, counted);
+    const spirv::Instruction& i = *found.instruction;
     result.kind = load_kind(i);
     const auto numbers = result.kind.empty() ? std::nullopt : numbers_of(analysed.index, i.result_type());
     if (!numbers) {
-      fail("instruction", "the instruction is no load of 32-bit numbers", fmt::format("opcode {}", i.op()),
-           "a load, an image read or a sample whose result is a number of 32 bits, or a vector of such");
+      counted.fail("instruction", "the instruction is no load of 32-bit numbers", fmt::format("opcode {}", i.op()),
+                   "a load, an image read or a sample whose result is a number of 32 bits, or a vector of such");
     }
     if (result.component >= numbers->components) {
-      fail("component", "the loaded value has no such component", std::to_string(result.component),
-           fmt::format("less than {}", numbers->components));
+      counted.fail("component", "the loaded value has no such component", std::to_string(result.component),
+                   fmt::format("less than {}", numbers->components));
     }
     result.number = numbers->kind;
     result.function_name = spirv::function_name(analysed, result.function);
-    result.label = block.label;
-    result.name = code->names.place_of(i);
+    result.label = found.block->label;
+    result.name = code.names.place_of(i);
     if (numbers->components > 1) {
       // In front of " of binding 0/3".
       const std::size_t at = std::min(result.name.find(" of "), result.name.size());
@@ -133,19 +111,9 @@ class ValueProfiler {
     return result;
   }
 
-  const LoadCode* code_of(std::uint16_t shader, std::string& reason) {
-    const auto [known, fresh] = codes_.try_emplace(shader);
-    if (fresh) {
-      if (auto module = spirv::parse(profile_.shaders[shader].spirv, reason)) {
-        known->second = std::make_unique<LoadCode>(std::move(*module));
-      }
-    }
-    return known->second.get();
-  }
-
   const trace::Profile& profile_;
   const std::string& file_;
-  std::map<std::uint16_t, std::unique_ptr<LoadCode>> codes_;
+  ShaderCodes<LoadCode> codes_;
 };
 
 }  // namespace

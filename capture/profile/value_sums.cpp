@@ -2,22 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-
 namespace rayreplay::profile {
-
-std::vector<RowRange> parts_of(const trace::ValueCounts& counts) {
-  std::vector<RowRange> parts;
-  for (std::size_t row = 0; row < counts.size(); ++row) {
-    if (row == 0 || counts.pipeline[row] != counts.pipeline[row - 1] || counts.shader[row] != counts.shader[row - 1]) {
-      parts.push_back({row, row});
-    }
-    parts.back().end = row + 1;
-  }
-  return parts;
-}
 
 void ValueSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::ValueCounts& counts, RowRange places,
                     const std::string& file) {
@@ -30,12 +15,8 @@ void ValueSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::V
     ++sum.parts;
     sum.block = counts.block[place];
     // Everything else is a part of these.
-    if (__builtin_add_overflow(sum.lanes, counts.lanes[place], &sum.lanes)) {
-      throw Error(ErrorKind::Input,
-                  {"the sum of a load's executions exceeds 64 bits",
-                   fmt::format("{}:/profile/values/lanes[{}]", file, place), std::to_string(counts.lanes[place]),
-                   "counts whose sum is below 2^64", "leave this profile out, or capture it again"});
-    }
+    add_count(sum.lanes, counts.lanes[place],
+              {file, "/profile/values/lanes", "the sum of a load's executions exceeds 64 bits"}, place);
     sum.groups += counts.groups[place];
     const std::size_t first = next;
     std::uint64_t rest = counts.lanes[place];

@@ -16,13 +16,10 @@
 #include <string>
 #include <tuple>
 
-#include "capture/profile/count_sums.hpp"
+#include "capture/profile/row_parts.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::profile {
-
-/// The places of each pipeline and shader, which lie together.
-[[nodiscard]] std::vector<RowRange> parts_of(const trace::ValueCounts& counts);
 
 class ValueSums {
  public:

@@ -29,6 +29,8 @@ namespace rayreplay::scheduler {
 
 /// Bytes of live state of a thread where the launch's shaders have no SPIR-V (docs/assumptions.md).
 inline constexpr double kAssumedLiveState = 84;
+/// Most bytes that a thread stores and loads when its state moves: of models' parameters and of schedule files.
+inline constexpr std::uint32_t kMaxStateBytes = 1U << 20U;
 
 /// The properties of machine and shaders that models may use.
 struct MachineFacts {

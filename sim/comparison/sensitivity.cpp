@@ -25,6 +25,10 @@ bool gains(double speed_up) {
   return speed_up > 1 + kNoGain;
 }
 
+bool same(double speed_up) {
+  return std::abs(speed_up - 1) <= kNoGain;
+}
+
 /// FNV-1a
 std::uint64_t seed_of(std::string_view key) {
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325U;
@@ -393,8 +397,10 @@ class Judge {
                verdict_.together->values[effect.quantity] != verdict_.quantities[effect.quantity].value;
       });
     }
+    const bool always_same = verdict_.same_now() && same(verdict_.least) && same(verdict_.most);
     verdict_.kind = verdict_.decisive     ? VerdictKind::CannotTell
                     : verdict_.pays_now() ? VerdictKind::Pays
+                    : always_same         ? VerdictKind::ChangesNothing
                                           : VerdictKind::DoesNotPay;
   }
 
@@ -408,12 +414,16 @@ class Judge {
 }  // namespace
 
 const char* to_string(VerdictKind kind) {
-  constexpr std::array kNames = {"not-asked", "pays", "does-not-pay", "cannot-tell"};
+  constexpr std::array kNames = {"not-asked", "pays", "does-not-pay", "cannot-tell", "changes-nothing"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
 bool Verdict::pays_now() const {
   return gains(speed_up);
+}
+
+bool Verdict::same_now() const {
+  return same(speed_up);
 }
 
 Verdict judge(std::vector<Quantity> quantities, double speed_up_now, const SpeedUpAt& speed_up,

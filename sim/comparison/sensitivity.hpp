@@ -1,18 +1,20 @@
 // The verdict on a scheduler model, and the numbers on which it hangs.
 //
 // Contract: `speed_up` gives plain's time divided by the model's for any values of the quantities (quantities.hpp). The
-// *sign* of a speed-up is whether it exceeds 1 (by 10^-9). Each quantity with a range is varied alone: at the ends of
-// its range and, unless the speed-up is `noisy`, halfway to them (in ratio) where the range is wider than kWideRange. A
-// change of sign on the way from the present value is narrowed to kSignWithin of the value, or by `noisy_steps`
-// halvings where the speed-up is `noisy`. Then all uncertain quantities with a range (is_uncertain in ranges.hpp) are
-// varied together, while known ones stay as they are: at the two corners that the single points show to be worst and
-// best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal ratios of each range, with a fixed seed by
-// key. If the sign still holds, the other one is searched for (sign_search.hpp): from the kSearchStarts samples that
-// are nearest to it, from the nearest point of one number alone and from the present values; where `noisy`, from the
-// nearest sample alone. If a point is found, `together` has it, with all numbers back at their present values that the
-// other sign does not need. A verdict `Pays` or `DoesNotPay` says that no point timed with other values of uncertain
-// quantities has the other sign; `points` counts these. It is no proof: changes of sign between timed points are
-// missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic. Source: rayreplay.
+// *sign* of a speed-up is whether it exceeds 1 (by 10^-9); within 10^-9 of 1 the times are *equal*. Each quantity with
+// a range is varied alone: at the ends of its range and, unless the speed-up is `noisy`, halfway to them (in ratio)
+// where the range is wider than kWideRange. A change of sign on the way from the present value is narrowed to
+// kSignWithin of the value, or by `noisy_steps` halvings where the speed-up is `noisy`. Then all uncertain quantities
+// with a range (is_uncertain in ranges.hpp) are varied together, while known ones stay as they are: at the two corners
+// that the single points show to be worst and best, and at a Latin hypercube (McKay, Beckman, Conover 1979), in equal
+// ratios of each range, with a fixed seed by key. If the sign still holds, the other one is searched for
+// (sign_search.hpp): from the kSearchStarts samples that are nearest to it, from the nearest point of one number alone
+// and from the present values; where `noisy`, from the nearest sample alone. If a point is found,
+// `together` has it, with all numbers back at their present values that the other sign does not need. A verdict `Pays`
+// or `DoesNotPay` says that no point timed with other values of uncertain quantities has the other sign;
+// `ChangesNothing`: all their times are equal. `points` counts these. It is no proof: changes of sign between timed
+// points are missed. Calls of `speed_up` come from several threads at once, at most kMaxAtOnce. Deterministic. Source:
+// rayreplay.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,7 @@
 
 namespace rayreplay::experiment {
 
-enum class VerdictKind : std::uint8_t { NotAsked, Pays, DoesNotPay, CannotTell };
+enum class VerdictKind : std::uint8_t { NotAsked, Pays, DoesNotPay, CannotTell, ChangesNothing };
 
 [[nodiscard]] const char* to_string(VerdictKind kind);  ///< "not-asked", "pays", …
 
@@ -68,6 +70,7 @@ struct Verdict {
   bool noisy = false;
 
   [[nodiscard]] bool pays_now() const;
+  [[nodiscard]] bool same_now() const;  ///< equal times at the present values
 };
 
 using SpeedUpAt = std::function<double(std::span<const double> values)>;

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "sim/machine/timing.hpp"
 
@@ -58,6 +60,12 @@ std::uint32_t state_bytes_of(const scheduler::Charges& charges) {
   const double traffic = charges.state_traffic == scheduler::StateTraffic::All     ? charges.bytes_per_thread
                          : charges.state_traffic == scheduler::StateTraffic::Moved ? charges.bytes_per_moved
                                                                                    : 0;
+  if (traffic / 2 > scheduler::kMaxStateBytes) {
+    throw Error(ErrorKind::Usage,
+                {"the state of a thread is too large to move", "scheduler model",
+                 fmt::format("{:.0f} bytes", traffic / 2), fmt::format("at most {} bytes", scheduler::kMaxStateBytes),
+                 "it was counted in the launch's shaders; give another with the model: ser:live_state=84"});
+  }
   return static_cast<std::uint32_t>(std::ceil(traffic / 2 / kWordBytes) * kWordBytes);
 }
 

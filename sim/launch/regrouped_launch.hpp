@@ -63,7 +63,8 @@ struct RegroupOptions {
   Progress* progress = nullptr;
 };
 
-/// Bytes that a thread stores and then loads: half of the charged traffic, in whole words.
+/// Bytes that a thread stores and then loads: half of the charged traffic, in whole words. Usage beyond
+/// scheduler::kMaxStateBytes: no parameter is larger, but the live state of the launch's shaders may be.
 [[nodiscard]] std::uint32_t state_bytes_of(const scheduler::Charges& charges);
 
 /// Leaves the payload's part of the state out: the payload is in memory, where the thread finds it from any warp.

@@ -31,7 +31,6 @@ using trace::hdf5::Handle;
 
 constexpr const char* kAdvice = "write it again: docs/schedule-files.md has the format";
 constexpr const char* kRoot = "/";
-constexpr std::uint32_t kMaxStateBytes = 1U << 16U;
 constexpr std::uint32_t kStateWord = 4;
 constexpr std::uint32_t kMaxQueueBytes = 64;
 constexpr std::uint32_t kMaxQueuePlaces = 1U << 24U;
@@ -124,7 +123,7 @@ class Reader {
     };
     result_.charges.withheld_sms = optional("withheld_sms", target_.sms - 1);
     result_.schedule.spread = optional("spread", 1) == 1;
-    result_.state_bytes = optional("state_bytes", kMaxStateBytes);
+    result_.state_bytes = optional("state_bytes", scheduler::kMaxStateBytes);
     if (result_.state_bytes % kStateWord != 0) {
       fail(kRoot, "the attribute 'state_bytes' is not a number of words", fmt::format("{}", result_.state_bytes),
            "a multiple of 4");

@@ -67,8 +67,20 @@ TEST(Sensitivity, HoldsWhereNothingChangesIt) {
   EXPECT_EQ(verdict.kind, VerdictKind::DoesNotPay);
   EXPECT_FALSE(verdict.decisive);
   EXPECT_GE(verdict.samples.size(), 2U + 32U);
+}
+
+/// Equal times change nothing; where some point loses, the model does not pay, and where one gains, it cannot be told.
+TEST(Sensitivity, EqualTimesChangeNothing) {
   const auto same = [](std::span<const double>) { return 1.0; };
-  EXPECT_EQ(judge({quantity("a", 200)}, 1, same, {}).kind, VerdictKind::DoesNotPay);
+  EXPECT_EQ(judge({quantity("a", 200)}, 1, same, {}).kind, VerdictKind::ChangesNothing);
+  EXPECT_EQ(judge({}, 1, same, {}).kind, VerdictKind::ChangesNothing) << "without a number that varies";
+  const auto loses = [](std::span<const double> x) { return x[0] > 200 ? 0.9 : 1.0; };
+  const Verdict lost = judge({quantity("a", 200)}, 1, loses, {});
+  EXPECT_EQ(lost.kind, VerdictKind::DoesNotPay);
+  EXPECT_TRUE(lost.same_now());
+  const auto gains = [](std::span<const double> x) { return x[0] > 200 ? 1.1 : 1.0; };
+  EXPECT_EQ(judge({quantity("a", 200)}, 1, gains, {}).kind, VerdictKind::CannotTell);
+  EXPECT_FALSE(judge({quantity("a", 200)}, 1 - 1e-6, same, {}).same_now());
 }
 
 TEST(Sensitivity, NumbersThatAreKnownAreNotVaried) {

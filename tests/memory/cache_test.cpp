@@ -68,6 +68,30 @@ TEST(CacheGeometryText, SaysWhatIsWrong) {
   EXPECT_EQ(parse("262144MiB:ways=full").expected, "less than 2^31");
 }
 
+/// Against a search of every number of ways.
+TEST(CacheGeometryText, NamesTheNearestLegalWays) {
+  for (const std::uint64_t lines : {1U, 2U, 7U, 36U, 64U, 97U, 255U, 1024U}) {
+    for (std::uint32_t ways = 1; ways < 2 * lines + 2; ++ways) {
+      if (lines % ways == 0) {
+        continue;
+      }
+      std::uint64_t below = ways, above = ways;
+      while (lines % below != 0) {
+        --below;
+      }
+      while (above < lines && lines % above != 0) {
+        ++above;
+      }
+      const std::string nearest = ways < lines  ? fmt::format("{} or {} ways", below, above)
+                                  : lines == 1U ? "1 way"
+                                                : fmt::format("{} ways", lines);
+      EXPECT_TRUE(error_of(ErrorKind::Usage, [&] { check(geometry(lines, ways), "t"); })
+                      .fix.starts_with("nearest: " + nearest + "; or fully associative"))
+          << lines << " lines, " << ways << " ways";
+    }
+  }
+}
+
 TEST(SetIndex, DividesAnyLine) {
   for (const std::uint64_t sets : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{12288},
                                    std::uint64_t{2048}, (std::uint64_t{1} << 31U) - 1}) {

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "sim/launch/launch_work.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
 #include "tests/support/schedule_parts.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -163,6 +164,26 @@ TEST_F(ScheduleFile, ThreadsMayWaitInQueues) {
               AllOf(HasSubstr("those of one unit"), HasSubstr("2 units")));
 }
 
+/// The models' parameters and the reader have one limit; the live state of shaders knows none.
+TEST_F(ScheduleFile, StatesHaveOneLimit) {
+  ScheduleParts made = parts();
+  made.numbers["state_bytes"] = scheduler::kMaxStateBytes;
+  experiment::RegroupOptions options;
+  options.machine.sms = 3;
+  options.resident_warps = 2;
+  const auto regrouped = [&](const std::string& model) {
+    return experiment::regroup_launch(trace_, trace_.launches[0], start_, model, options);
+  };
+  for (const std::string parameter : {"wavefront:state=", "ser:live_state=", "compaction:live_state="}) {
+    const std::string at_limit = parameter + std::to_string(scheduler::kMaxStateBytes);
+    EXPECT_EQ(regrouped(at_limit).state_bytes, read(made).state_bytes) << at_limit;
+    EXPECT_THROW(regrouped(parameter + std::to_string(scheduler::kMaxStateBytes + 1)), Error) << parameter;
+  }
+  options.live_state_bytes = scheduler::kMaxStateBytes + 1;
+  EXPECT_THAT(error_of(ErrorKind::Usage, [&] { return regrouped("ser"); }).found, HasSubstr("1048577 bytes"));
+  EXPECT_EQ(regrouped("ser:live_state=8").state_bytes, 8U);
+}
+
 TEST_F(ScheduleFile, WarpsMayHaveTheirSms) {
   const experiment::RegroupedLaunch found = read(played_parts());
   EXPECT_EQ(found.sm, (std::vector<std::uint32_t>{0, 1, 2, 0}));
@@ -202,7 +223,8 @@ TEST_F(ScheduleFile, ForAnotherTraceLaunchOrMachine) {
   EXPECT_THAT(number("withheld_sms", 3), HasSubstr("at most 2"));
   EXPECT_THAT(number("spread", 2), HasSubstr("at most 1"));
   EXPECT_THAT(number("state_bytes", 6), HasSubstr("a multiple of 4"));
-  EXPECT_THAT(number("state_bytes", 1U << 20U), HasSubstr("state_bytes"));
+  EXPECT_THAT(number("state_bytes", scheduler::kMaxStateBytes + 4),
+              HasSubstr("'state_bytes' is out of range (found 1048580; expected at most 1048576)"));
   EXPECT_THAT(text("placement", "unit"), HasSubstr("units or warps"));
   EXPECT_THAT(refused(parts(), [](ScheduleParts& made) { made.texts.erase("trace_hash"); }), HasSubstr("trace_hash"));
 }

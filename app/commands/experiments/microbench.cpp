@@ -15,6 +15,7 @@
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
@@ -253,6 +254,20 @@ void leave_out_strangers(std::vector<Question>& questions, const MicrobenchArgum
   }
 }
 
+/// "divergence:degree=4": only non-default parameters.
+std::string short_spec(const std::string& resolved) {
+  const ModelSpec spec = parse_spec(resolved);
+  std::string text = spec.name;
+  for (const Parameter& parameter : Workloads::describe(spec.name).parameters) {
+    for (const auto& [key, value] : spec.settings) {
+      if (key == parameter.name && value != to_text(parameter.default_value)) {
+        text.append(text == spec.name ? ":" : ",").append(key).append("=").append(value);
+      }
+    }
+  }
+  return text;
+}
+
 /// The error of settings with which the experiment cannot begin; empty: it can.
 std::optional<Error> refusal_of(experiment::Evaluator& evaluator, const Settings& complete) {
   try {
@@ -266,8 +281,38 @@ std::optional<Error> refusal_of(experiment::Evaluator& evaluator, const Settings
   }
 }
 
+/// The first error of experiments that cannot begin, if they are most of those that the settings given affect. It says
+/// how many they are.
+std::optional<Error> refusal_of_most(experiment::Evaluator& evaluator, const std::vector<Question>& questions) {
+  std::optional<Error> first;
+  std::string first_workload;
+  std::size_t affected = 0, refused = 0;
+  for (const Question& question : questions) {
+    if (!question.unasked.empty()) {
+      continue;
+    }
+    std::optional<Error> refusal = refusal_of(evaluator, question.settings);
+    affected += question.is_changed || refusal ? 1U : 0U;
+    refused += refusal ? 1U : 0U;
+    if (refusal && !first) {
+      first = std::move(refusal);
+      first_workload = short_spec(question.workload);
+    }
+  }
+  if (2 * refused <= affected) {
+    return std::nullopt;
+  }
+  ErrorInfo info = first->info();
+  if (refused > 1) {
+    info.found += fmt::format("; of {} that the settings affect {} cannot begin, the first of {}",
+                              counted(affected, "experiment"), refused, first_workload);
+  }
+  return Error(first->kind(), info);
+}
+
 /// Throws before any experiment begins: where the machine contradicts itself, which would fail each workload of warps,
-/// and where no experiment could begin. Experiments that fail beside others are rows.
+/// and where most of the experiments that the settings affect cannot begin, which would be as many rows with one error.
+/// Fewer experiments that fail are rows beside the others.
 void require_experiments(experiment::Evaluator& evaluator, const std::vector<Question>& questions,
                          const MicrobenchArguments& given) {
   const auto of_warps = std::ranges::find_if(questions, [](const Question& question) {
@@ -278,21 +323,8 @@ void require_experiments(experiment::Evaluator& evaluator, const std::vector<Que
     evaluator.check(
         complete(known_settings(of_warps->workload, of_warps->known, workloads::WorkloadKind::Warps, given)));
   }
-  std::optional<Error> first;
-  for (const Question& question : questions) {
-    if (!question.unasked.empty()) {
-      continue;
-    }
-    std::optional<Error> refusal = refusal_of(evaluator, question.settings);
-    if (!refusal) {
-      return;
-    }
-    if (!first) {
-      first = std::move(refusal);
-    }
-  }
-  if (first) {
-    throw *first;
+  if (const std::optional<Error> error = refusal_of_most(evaluator, questions)) {
+    throw *error;
   }
 }
 
@@ -323,20 +355,6 @@ std::string settings_text(const KnownAnswer& known) {
       continue;
     }
     text.append(text.empty() ? "" : " ").append(key).append("=").append(value);
-  }
-  return text;
-}
-
-/// "divergence:degree=4": only non-default parameters.
-std::string short_spec(const std::string& resolved) {
-  const ModelSpec spec = parse_spec(resolved);
-  std::string text = spec.name;
-  for (const Parameter& parameter : Workloads::describe(spec.name).parameters) {
-    for (const auto& [key, value] : spec.settings) {
-      if (key == parameter.name && value != to_text(parameter.default_value)) {
-        text.append(text == spec.name ? ":" : ",").append(key).append("=").append(value);
-      }
-    }
   }
   return text;
 }

@@ -280,9 +280,9 @@ void each_number(const MemoryResult& result, const Visit& visit) {
 }
 
 /// "pays below 96 to 112 KiB, and above …"; where the sign holds: "pays over the whole range".
-std::string where_it_changes(const MemoryRow& row, const Verdict& verdict, const Effect& effect) {
-  const bool pays = row.speed_up > 1;
-  const char* now = pays ? "pays" : "loses";
+std::string where_it_changes(const Verdict& verdict, const Effect& effect) {
+  const bool pays = verdict.pays_now();
+  const char* now = pays ? "pays" : extremes_of(effect) == std::pair(1.0, 1.0) ? "changes nothing" : "loses";
   if (!effect.changes()) {
     return fmt::format("{} over the whole range", now);
   }
@@ -359,11 +359,8 @@ std::vector<std::string> memory_verdicts(const MemoryResult& result) {
                                                          .machine = machine,
                                                          .partly = !row.not_varied.empty()}));
     } else if (&row != &result.rows.front() && row.metrics.contains("time_cycles")) {
-      sentences.push_back(row.speed_up >= 1
-                              ? fmt::format("{} is {:.3f} times as fast as {} on {}", variant_name(result, row),
-                                            row.speed_up, baseline, machine)
-                              : fmt::format("{} takes {:.3f} times as long as {} on {}", variant_name(result, row),
-                                            1 / row.speed_up, baseline, machine));
+      sentences.push_back(
+          fmt::format("{} {} on {}", variant_name(result, row), time_against(row.speed_up, baseline), machine));
     }
   }
   return sentences;
@@ -451,7 +448,7 @@ output::Table break_even_table(const MemoryResult& result) {
     const auto [least, most] = extremes_of(effect);
     table.rows.push_back({variant_name(result, row), quantity.name, amount(quantity, quantity.value, false),
                           quantity.unit, std::string(to_string(quantity.origin)), range_of(quantity), least, most,
-                          where_it_changes(row, verdict, effect)});
+                          where_it_changes(verdict, effect)});
   });
   return table;
 }

@@ -27,8 +27,7 @@ std::string model_answer(const CompareResult& result) {
       answer += answer_line(verdict_sentence(result, row));
       continue;
     }
-    const std::string time = row.speed_up >= 1 ? fmt::format("is {:.3f} times as fast as plain", row.speed_up)
-                                               : fmt::format("takes {:.3f} times as long as plain", 1 / row.speed_up);
+    const std::string time = time_against(row.speed_up, "plain");
     const std::string pays = to_sentence(row.break_even, result.mean_hit_cost);
     answer += answer_line(fmt::format("{}{} {} on {}{}{}", text::printable(short_spec(row.model)),
                                       row.grouping == scheduler::Grouping::Bound ? ", a bound," : "", time,

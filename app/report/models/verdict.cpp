@@ -30,6 +30,14 @@ constexpr double kGiga = 1e9;
 
 }  // namespace
 
+std::string time_against(double speed_up, const std::string& baseline) {
+  if (speed_up == 1) {
+    return "takes as long as " + baseline;
+  }
+  return speed_up >= 1 ? fmt::format("is {:.3f} times as fast as {}", speed_up, baseline)
+                       : fmt::format("takes {:.3f} times as long as {}", 1 / speed_up, baseline);
+}
+
 std::string amount(const Quantity& quantity, double value, bool with_unit) {
   if (!quantity.meaning.empty() && value == quantity.value) {
     return quantity.meaning;
@@ -121,11 +129,6 @@ std::string together_of(const Verdict& verdict) {
                      fmt::join(numbers.begin(), numbers.end() - 1, ", "), numbers.back());
 }
 
-std::string time_of(double speed_up, const std::string& baseline) {
-  return speed_up >= 1 ? fmt::format("is {:.3f} times as fast as {}", speed_up, baseline)
-                       : fmt::format("takes {:.3f} times as long as {}", 1 / speed_up, baseline);
-}
-
 template <class Visit>
 void for_each_judged(const CompareResult& result, const Visit& visit) {
   for (const CompareRow& row : result.rows) {
@@ -158,7 +161,8 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
   const bool bound = subject.bound;
   const std::string who = subject.who + (bound ? ", a bound" : "");
   const std::string& machine = subject.machine;
-  const std::string time = time_of(verdict.speed_up, subject.baseline);
+  const std::string time = time_against(verdict.same_now() ? 1 : verdict.speed_up, subject.baseline);
+  const char* over = subject.partly ? ", over the numbers varied," : "";
   switch (verdict.kind) {
     case VerdictKind::NotAsked:
       return "";
@@ -169,12 +173,15 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       if (!verdict.samples.empty()) {
         span = pays ? fmt::format(", {:.3f} to {:.3f} times", verdict.least, verdict.most)
                     : fmt::format(", {:.3f} to {:.3f} times", 1 / verdict.most, 1 / verdict.least);
-        span += " " + at_points(verdict, subject) + scatter_note(verdict);
+        span += verdict.same_now() ? " as long " : " ";
+        span += at_points(verdict, subject) + scatter_note(verdict);
       }
-      const char* over = subject.partly ? ", over the numbers varied," : "";
       const char* answer = bound ? (pays ? "could pay" : "cannot pay") : (pays ? "pays" : "does not pay");
       return fmt::format("{}: {}{} on {}. It {}{}", who, answer, over, machine, time, span);
     }
+    case VerdictKind::ChangesNothing:
+      return fmt::format("{}: {}{} on {}. It {}{}", who, bound ? "cannot pay" : "changes nothing", over, machine, time,
+                         verdict.samples.empty() ? "" : ", also " + at_points(verdict, subject));
     case VerdictKind::CannotTell:
       break;
   }
@@ -183,7 +190,8 @@ std::string verdict_sentence(const Verdict& verdict, const VerdictSubject& subje
       decisive.changes()
           ? fmt::format("it {} when {}; {} it is {:.3f} to {:.3f} times as fast", verdict.pays_now() ? "loses" : "pays",
                         condition(verdict, decisive), at_points(verdict, subject), verdict.least, verdict.most)
-          : fmt::format("it {} with {}", time_of(verdict.together->speed_up, subject.baseline), together_of(verdict));
+          : fmt::format("it {} with {}", time_against(verdict.together->speed_up, subject.baseline),
+                        together_of(verdict));
   return fmt::format("{}: cannot tell on {}. At the present values it {}; {}", who, machine, time, why);
 }
 
@@ -280,7 +288,9 @@ nlohmann::ordered_json verdict_json(const Verdict& verdict) {
     return label_of(verdict.quantities, verdict.quantities[effect.quantity]);
   };
   nlohmann::ordered_json object = {{"answer", to_string(verdict.kind)},
-                                   {"sign", verdict.pays_now() ? "pays" : "loses"},
+                                   {"sign", verdict.pays_now()   ? "pays"
+                                            : verdict.same_now() ? "same"
+                                                                 : "loses"},
                                    {"dominating", nullptr},
                                    {"hangs_on", nullptr},
                                    {"least_speed_up", verdict.least},

@@ -26,6 +26,9 @@ struct VerdictSubject {
 /// The sentence of the verdict, which must not be NotAsked.
 [[nodiscard]] std::string verdict_sentence(const experiment::Verdict& verdict, const VerdictSubject& subject);
 
+/// "is 1.250 times as fast as plain", "takes 1.250 times as long as plain"; for equal times "takes as long as plain".
+[[nodiscard]] std::string time_against(double speed_up, const std::string& baseline);
+
 /// "1,008 GB/s", "200 instructions", "1.52 visits".
 [[nodiscard]] std::string amount(const experiment::Quantity& quantity, double value, bool with_unit);
 /// "25 to 2,500"; "-" without a range.

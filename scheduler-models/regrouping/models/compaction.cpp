@@ -64,7 +64,7 @@ const SchedulerModels::Registrar kRegistrar(
                     declare::real("live_state", -1.0, "bytes",
                                   "Bytes that a thread that moves writes, and reads again; below 0: those of the "
                                   "launch's shaders, as for ser.",
-                                  -1, 65536),
+                                  -1, kMaxStateBytes),
                     bandwidth_parameter("live state")}},
     [](const Parameters& parameters) { return std::make_unique<Compaction>(parameters); });
 

@@ -177,7 +177,7 @@ std::vector<Parameter> parameters() {
           "live_state", -1.0, "bytes",
           "State of a thread that is written before the call and read after it, with the payload; below 0: that of the "
           "launch's shaders, or 84 without their SPIR-V, NVIDIA's figure for Indiana Jones after a reduction from 222.",
-          -1, 65536),
+          -1, kMaxStateBytes),
       declare::choice("spill", "all", {"all", "moved"},
                       "Threads whose live state goes through memory: all that reorder, or those alone that moved to "
                       "another warp. Scope warp spills nothing."),

@@ -83,7 +83,7 @@ const SchedulerModels::Registrar kRegistrar(
      .parameters = {declare::whole(
                         "state", 212, "bytes",
                         "State of a path in memory; the default is the paper's (212 MB for a million paths).", 0,
-                        1 << 20),
+                        kMaxStateBytes),
                     queue_bytes_parameter("The paper's queues hold indices of paths; their size is assumed."),
                     bandwidth_parameter("state")}},
     [](const Parameters& parameters) { return std::make_unique<Wavefront>(parameters); });

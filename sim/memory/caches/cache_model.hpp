@@ -51,8 +51,8 @@ struct CacheGeometry {
 };
 
 /// Usage unless all sizes obey the rules above, bytes is a multiple of line_bytes, lines a multiple of ways, and there
-/// are less than 2^31 lines. `where` names the cache in the message, such as "machine 'x', L1". A geometry without
-/// bytes always passes.
+/// are less than 2^31 lines; for ways that do not divide the lines it names the nearest that do. `where` names the
+/// cache in the message, such as "machine 'x', L1". A geometry without bytes always passes.
 void check(const CacheGeometry& geometry, const std::string& where);
 
 /// "32KiB:line=128,ways=64,sector=32", "6MiB:line=32,ways=16", "ways=full,sector=line", "none"; sizes in bytes, KiB or

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/list_items.hpp"
 #include "base/parameters.hpp"
@@ -84,6 +85,21 @@ void set_key(CacheGeometry& geometry, std::string_view setting, std::vector<std:
   }
 }
 
+/// The nearest divisors of `lines` around `ways`: "4 or 8 ways", "63 ways". O(sqrt(lines)).
+std::string nearest_ways(std::uint64_t lines, std::uint64_t ways) {
+  std::uint64_t below = 1, above = lines;
+  for (std::uint64_t one = 1; one * one <= lines; ++one) {
+    if (lines % one != 0) {
+      continue;
+    }
+    for (const std::uint64_t divisor : {one, lines / one}) {
+      below = divisor < ways ? std::max(below, divisor) : below;
+      above = divisor > ways ? std::min(above, divisor) : above;
+    }
+  }
+  return below == lines ? fmt::format("{} {}", lines, noun(lines, "way")) : fmt::format("{} or {} ways", below, above);
+}
+
 }  // namespace
 
 void check(const CacheGeometry& geometry, const std::string& where) {
@@ -110,7 +126,9 @@ void check(const CacheGeometry& geometry, const std::string& where) {
   if (geometry.lines() % geometry.associativity() != 0) {
     usage("the ways of a cache do not divide its lines", where,
           fmt::format("{} ways, {} lines", geometry.ways, geometry.lines()), "a divisor of the number of lines",
-          "fully associative: ways = 0 in experiments and machines, ways=full in --l1 and --l2");
+          fmt::format("nearest: {}; or fully associative: ways = 0 in experiments and machines, ways=full in --l1 and "
+                      "--l2",
+                      nearest_ways(geometry.lines(), geometry.ways)));
   }
 }
 

@@ -52,6 +52,30 @@ TEST_F(ScheduleFileTest, EveryModelReadBackGivesItsAccessesAndHits) {
   }
 }
 
+// The largest state that a model takes: the file has it, and the reader accepts it.
+TEST_F(ScheduleFileTest, TheLargestStateReadBackGivesItsAccesses) {
+  const std::string small = scratch_ / "two.rrt";
+  ASSERT_EQ(run_command(
+                {"trace", "--scene", "cornell", "--size", "2x1", "--spp", "1", "--integrator", "primary", "-o", small})
+                .code,
+            0);
+  const std::string model = fmt::format("wavefront:state={}", scheduler::kMaxStateBytes), file = scratch_ / "s.h5";
+  ASSERT_EQ(run_command({"whatif", small, "--models", model, "--sms", "2", "--segments", file, "--no-break-even",
+                         "--no-sensitivity"})
+                .code,
+            0);
+  const auto rows = [&](const std::string& option, const std::string& value) {
+    const Outcome outcome = run_command({"cache", small, "--sms", "2", option, value, "--format", "json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return outcome.code == 0 ? json::parse(outcome.output)["rows"] : json();
+  };
+  EXPECT_EQ(rows("--schedule-file", file), rows("--model", model));
+  const Outcome more =
+      run_command({"whatif", small, "--models", fmt::format("wavefront:state={}", scheduler::kMaxStateBytes + 1)});
+  EXPECT_EQ(more.code, 2);
+  EXPECT_THAT(more.errors, HasSubstr("0 to 1048576"));
+}
+
 // In memory time too, with the delays of exchanges: a file has those of its warps. Not timed models: their own warps
 // form in memory time, those of a file have been formed by the time model.
 TEST_F(ScheduleFileTest, EveryModelReadBackTakesItsTime) {

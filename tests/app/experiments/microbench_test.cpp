@@ -124,9 +124,9 @@ TEST(Microbench, ChecksMemoryTimeOfShippedMachines) {
 }
 
 TEST(Microbench, TellsOfExperimentsThatFail) {
-  // Three ways do not divide the lines; a count of shader calls reads no cache.
+  // Three ways divide one of the sizes of the L1 with 63 lines and 64; a count of shader calls reads no cache.
   const Outcome outcome =
-      run_command({"microbench", "stride:stride=4", "divergence:degree=2", "--set", "cache.l1.ways=3"});
+      run_command({"microbench", "reuse-distance:blocks=1", "divergence:degree=2", "--set", "cache.l1.ways=3"});
   EXPECT_EQ(outcome.code, 1) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("failed"));
   EXPECT_THAT(outcome.output, HasSubstr("ok"));
@@ -145,7 +145,11 @@ TEST(Microbench, RefusesAMachineThatContradictsItselfBeforeAnyExperiment) {
       {{"--machine", "rtx4090", "--set", "machine.l1_latency_cycles=900"}, "machine.l1_latency_cycles = 900"},
       // Also beside workloads that read nothing of the machine's caches, and where no experiment could begin.
       {{"--set", "machine.l1_ways=5"}, "5 ways"},
-      {{"stride:stride=4", "--set", "cache.l1.ways=3"}, "3 ways"}};
+      {{"stride:stride=4", "--set", "cache.l1.ways=3"}, "3 ways"},
+      // Most of the experiments that read the ways cannot begin; the others, and those that read no cache, would.
+      {{"--set", "cache.l1.ways=5"}, "Fix: nearest: 4 or 8 ways"},
+      {{"stride:stride=4", "divergence:degree=2", "--set", "cache.l1.ways=3"},
+       "of 4 experiments that the settings affect 4 cannot begin"}};
   for (const auto& [words, part] : cases) {
     std::vector<std::string> all = {"microbench"};
     all.insert(all.end(), words.begin(), words.end());

@@ -80,6 +80,29 @@ TEST(Answers, SayTheJointRangeBesideTheNumberThatDecides) {
       start + "at the 36 points tried within the ranges of the uncertain numbers it is 0.250 to 2.000 times as fast");
 }
 
+TEST(Answers, EqualTimesAreNoLoss) {
+  experiment::Verdict verdict;
+  verdict.kind = experiment::VerdictKind::ChangesNothing;
+  VerdictSubject subject{.who = "ser", .baseline = "plain", .machine = "mine"};
+  EXPECT_EQ(verdict_sentence(verdict, subject), "ser: changes nothing on mine. It takes as long as plain");
+  verdict.samples = {{{2}, 1}, {{200}, 1}};
+  verdict.points = 36;
+  verdict.noisy = true;  // equal times do not scatter
+  subject.partly = true;
+  EXPECT_EQ(verdict_sentence(verdict, subject),
+            "ser: changes nothing, over the numbers varied, on mine. It takes as long as plain, also at the 36 points "
+            "tried within the ranges of the uncertain numbers varied");
+  EXPECT_EQ(verdict_json(verdict).at("answer"), "changes-nothing");
+  EXPECT_EQ(verdict_json(verdict).at("sign"), "same");
+  verdict.kind = experiment::VerdictKind::DoesNotPay;
+  verdict.noisy = subject.partly = false;
+  verdict.least = 0.8;
+  EXPECT_EQ(verdict_sentence(verdict, subject),
+            "ser: does not pay on mine. It takes as long as plain, 1.000 to 1.250 times as long at the 36 points tried "
+            "within the ranges of the uncertain numbers");
+  EXPECT_EQ(verdict_json(verdict).at("sign"), "same");
+}
+
 TEST(Answers, SplitTheMissesOfEachLevel) {
   Table levels;
   levels.columns = {{"level", ""},    {"kind", ""},     {"accesses", ""},    {"hit_rate", ""},
