@@ -135,7 +135,7 @@ inline void add_entries(const std::vector<scheduler::QueueEntry>& entries, bool 
     transaction.sectors = 1;
     transaction.lanes = 1;
     transaction.kind = memory::DataKind::Queue;
-    transaction.flags = static_cast<std::uint8_t>((store ? memory::kStore : 0U) | (i == 0 ? memory::kFirst : 0U));
+    transaction.flags = static_cast<std::uint8_t>((store ? 1 : 0) * memory::kStore + (i == 0 ? 1 : 0) * memory::kFirst);
     transaction.bytes = static_cast<std::uint16_t>(1 + entries[i].place % 4);
     stream.transactions.push_back(transaction);
     stream.requests.push_back({entries[i].queue, entries[i].place});

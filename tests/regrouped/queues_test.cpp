@@ -61,7 +61,7 @@ class QueuesByHand : public testing::Test {
     start_.tile = {0, 0};
     schedule_.plan = plan_of(2);
     schedule_.plan.warp_size = 4;
-    schedule_.plan.thread_at = start_.thread_at;
+    schedule_.plan.thread_at = {0, 1, 2, 3, 4, 5, 6, 7};
     machine_.sms = 1;
     options_.warp_size = 4;
     options_.coalescing.keep_raw = true;
@@ -229,7 +229,7 @@ TEST(Queues, OfSchedulesAreWhatTheSlowOnesSay) {
       const auto source = source_of(that->trace, launch, that->structure, that->schedule, &warps, that->options);
       const std::vector<memory::WarpStream> streams = all_streams(*source);
       const bool bindless = model.starts_with("bindless");
-      SlowQueues slow(launch, warps.segments, bindless);
+      SlowMemoryQueues slow(launch, warps.segments, bindless);
       const std::uint32_t size = warps.schedule.warp_size;
       const std::uint64_t places = bindless ? that->resident * size : slow.longest();
       ASSERT_EQ(streams.size(), warps.schedule.warps());
@@ -279,7 +279,7 @@ TEST(Queues, OfWarpsThatFormOnTheWayAreWhatTheSlowOnesSay) {
       (void)machine::interleave(*made.source, noting, that->machine,
                                 {.resident_warps = that->resident, .work = true, .start_delay = delays, .raw = &raw},
                                 sink);
-      SlowQueues slow(launch, warps.segments, true);
+      SlowMemoryQueues slow(launch, warps.segments, true);
       for (std::size_t i = 0; i < noting.started.size(); ++i) {
         const StartedWarp& warp = noting.started[i];
         ASSERT_TRUE(raw.of[noting.items_of[i]] == slow.run(warp.lanes, warp.sm, made.source->allocations(),

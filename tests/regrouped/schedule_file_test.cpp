@@ -124,6 +124,45 @@ TEST_F(ScheduleFile, ByHandIsWhatTheModelGives) {
   scheduler::check(found.schedule, found.segments);
 }
 
+/// Threads 3 and 1 wait for the miss shader, 0 and 2 for the hit shader.
+TEST_F(ScheduleFile, ThreadsMayWaitInQueues) {
+  EXPECT_EQ(read(parts()).queues, nullptr);
+  ScheduleParts made = parts();
+  made.numbers["queue_bytes"] = 4;
+  made.columns["places/queue"] = {0, 0, 0, 0, 70, 70, 90, 90};
+  const auto expect = [](const experiment::RegroupedLaunch& found, std::uint64_t queues, std::uint64_t places,
+                         std::uint32_t miss_3, std::uint32_t miss_1, std::uint32_t hit_0, std::uint32_t hit_2) {
+    ASSERT_NE(found.queues, nullptr);
+    EXPECT_EQ(found.queues->entry_bytes(), 4U);
+    EXPECT_EQ(found.queues->queues(), queues);
+    EXPECT_EQ(found.queues->places(), places);
+    EXPECT_EQ(found.queues->entry(7).queue, miss_3);
+    EXPECT_EQ(found.queues->entry(3).queue, miss_1);
+    EXPECT_EQ(found.queues->entry(1).queue, hit_0);
+    EXPECT_EQ(found.queues->entry(5).queue, hit_2);
+  };
+  expect(read(made), 4, 2, 2, 2, 3, 3);  // those of odd rounds
+  EXPECT_EQ(read(made).queues->entry(3).place, 0U) << "thread 1 starts before thread 3";
+  EXPECT_EQ(read(made).queues->entry(7).place, 1U);
+  made.texts["placement"] = "warps";
+  made.numbers["queue_places"] = 9;
+  expect(read(made), 6, 9, 2, 0, 1, 3);  // of the SM on which the thread's warp before ran: 0 or 1
+  EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.numbers.erase("queue_places"); }),
+              AllOf(HasSubstr("have no places"), HasSubstr("1 to 16777216")));
+  EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.columns.erase("places/queue"); }),
+              AllOf(HasSubstr("missing"), HasSubstr("/places/queue")));
+  EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.numbers["queue_bytes"] = 65; }),
+              HasSubstr("at most 64"));
+  EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.numbers["queue_places"] = (1U << 24U) + 1; }),
+              HasSubstr("at most 16777216"));
+  made.texts["placement"] = "units";
+  EXPECT_THAT(refused(made,
+                      [](ScheduleParts& changed) {
+                        changed.columns["units/sm"] = {kNo, kNo};
+                      }),
+              AllOf(HasSubstr("those of one unit"), HasSubstr("2 units")));
+}
+
 TEST_F(ScheduleFile, WarpsMayHaveTheirSms) {
   const experiment::RegroupedLaunch found = read(played_parts());
   EXPECT_EQ(found.sm, (std::vector<std::uint32_t>{0, 1, 2, 0}));

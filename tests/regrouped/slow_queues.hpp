@@ -45,13 +45,14 @@ inline std::vector<QueueInstruction> queue_instructions(const memory::Instructio
   return found;
 }
 
-class SlowQueues {
+class SlowMemoryQueues {
  public:
   /// What a segment's thread waits for.
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 
   /// `bindless`: a queue of each SM for each record, else two for each shader, in turn.
-  SlowQueues(const trace::Launch& launch, const scheduler::Segments& segments, bool bindless) : bindless_(bindless) {
+  SlowMemoryQueues(const trace::Launch& launch, const scheduler::Segments& segments, bool bindless)
+      : bindless_(bindless) {
     for (std::uint32_t thread = 0; thread + 1 < segments.first.size(); ++thread) {
       for (std::uint32_t s = segments.first[thread]; s < segments.first[thread + 1]; ++s) {
         thread_of_[s] = thread;

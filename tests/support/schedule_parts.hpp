@@ -21,7 +21,9 @@ struct ScheduleParts {
   std::map<std::string, hid_t> types{};                       ///< of columns that have another type than they should
 
   [[nodiscard]] static hid_t type_of(const std::string& column) {
-    return column == "places/first_event" ? H5T_STD_U64LE : column == "places/state" ? H5T_STD_U8LE : H5T_STD_U32LE;
+    return column == "places/first_event" || column == "places/queue" ? H5T_STD_U64LE
+           : column == "places/state"                                 ? H5T_STD_U8LE
+                                                                      : H5T_STD_U32LE;
   }
 
   void write(const std::filesystem::path& path) const {
