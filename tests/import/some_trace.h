@@ -22,7 +22,7 @@ static inline uint32_t some_bytes(uint32_t r) {
 static inline int write_some_trace(const char* path, const char** error) {
   static const char* const names[] = {"nodes",     "indices", "vertices", "boxes",   "instances",
                                       " records ", "pay",     "  ",       "picture", "line\nfeed\x7f",
-                                      "état",      "read",    "kept",     "counted"};
+                                      "état",      "read",    "kept",     "counted", "queued"};
   const rr_trace_header header = {"a tool", "", "viewer --scene \"dragon # 3\"", 32, 4, 16, 8};
   rr_trace trace;
   uint32_t r, i, kind;
