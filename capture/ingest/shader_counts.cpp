@@ -35,6 +35,7 @@ std::uint64_t size_of(const spool::CounterSite& site) {
 
 struct Sums {
   std::vector<std::uint64_t> cells;
+  std::vector<bool> keys;  ///< by cell: of a slot of a table of values
   bool overflow = false;
 };
 
@@ -181,10 +182,45 @@ class Reader {
     }
     Sums& sums = sums_[{counts.pipeline, counts.module}];
     sums.cells.resize(wanted);
+    if (sums.keys.empty()) {
+      sums.keys = keys_of(layout->second);
+    }
     for (std::size_t i = 0; i < wanted; ++i) {
+      if (sums.keys[i]) {
+        // The same in each launch. Two different ones are no key, and end as a fault of the table.
+        sums.cells[i] = sums.cells[i] == 0 || counts.cells[i] == 0 ? sums.cells[i] + counts.cells[i]
+                        : sums.cells[i] == counts.cells[i]         ? counts.cells[i]
+                                                                   : ~std::uint64_t{0};
+        continue;
+      }
       sums.cells[i] += counts.cells[i];
       sums.overflow = sums.overflow || sums.cells[i] < counts.cells[i];
     }
+  }
+
+  /// For each cell, whether it is the key of a slot of a table of values. Layouts are not checked yet: what does not
+  /// fit has no keys.
+  static std::vector<bool> keys_of(const spool::Counters& layout) {
+    std::vector<bool> keys(layout.cells);
+    for (const spool::CountedFunction& function : layout.functions) {
+      const std::uint64_t copies = function.shaders.empty() || function.shaders.back() < function.shaders.front()
+                                       ? 0
+                                       : std::uint64_t{function.shaders.back()} - function.shaders.front() + 1;
+      for (std::uint64_t copy = 0; copy < copies; ++copy) {
+        const std::uint64_t first = function.first + copy * function.cells;
+        if (first + function.cells > layout.cells) {
+          break;
+        }
+        for (const spool::CounterSite& site : function.sites) {
+          const std::uint64_t slots = site.kind == spool::SiteKind::Value ? site.slots : 0;
+          for (std::uint64_t slot = 0, at = site.cell + std::uint64_t{2}; slot < slots && at < function.cells;
+               ++slot, at += kSlotCells) {
+            keys[first + at] = true;
+          }
+        }
+      }
+    }
+    return keys;
   }
 
   /// Counts of compute and graphics pipelines are spooled when they are destroyed: others have none, and get a remark.

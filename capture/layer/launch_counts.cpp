@@ -68,8 +68,9 @@ std::vector<std::uint64_t> difference(const ModuleCounters& counters, const Byte
   for (std::size_t i = 0; i < std::size_t{layout.cells} * layout.copies; ++i) {
     cells[i % layout.cells] += cell_of(after, i) - cell_of(before, i);
   }
+  // A slot may have been taken in an earlier launch, also in one that is not captured: its key stays.
   for_each_key(layout, [&](std::size_t cell) {
-    cells[cell] = key_of(cell_of(after, cell), counters.mark()) - key_of(cell_of(before, cell), counters.mark());
+    cells[cell] = cells[cell + 1] == 0 ? 0 : key_of(cell_of(after, cell), counters.mark());
   });
   return cells;
 }

@@ -208,8 +208,8 @@ enum class SiteKind : std::uint8_t { Block = 0, Branch, Load, Value };
 /// A place whose executions are counted. It has a cell for each bit of `cells`, in this order: 1 lanes, 2 groups, 4
 /// groups whose lanes all had one condition, selector or value, 8 groups whose lanes all had one address. Value: a
 /// component of a loaded value; behind the cells a table of `slots` with three cells each: key, lanes that had the
-/// value, groups whose lanes all had it. Cells hold what a launch added, so a key is 2^32 + value in the launch that
-/// took the slot, else 0.
+/// value, groups whose lanes all had it. Cells hold what a launch added; a key is 2^32 + value in each launch that
+/// added to its slot, else 0.
 struct CounterSite {
   SiteKind kind = SiteKind::Block;
   /// Block: the executions of block `to`; with `from` not kNone those of the edge between them. Others: `to` has the

@@ -173,7 +173,7 @@ TEST(ValueCountsOfASpool, AreTheTables) {
   EXPECT_THAT(values.most_lanes, ElementsAre(2, 1));
 }
 
-/// A key comes once, with the launch that met its value first; a slot whose key is of no counted launch has no value.
+/// A key comes with each launch that added to its slot; executions of a slot without a key have no value.
 TEST(ValueCountsOfASpool, AreSumsOfLaunches) {
   SpoolContents spool = contents_with_values();
   spool.counts.push_back(spool.counts[0]);
@@ -188,8 +188,19 @@ TEST(ValueCountsOfASpool, AreSumsOfLaunches) {
   EXPECT_THAT(values.lanes, ElementsAre(9));
   EXPECT_THAT(values.value, ElementsAre(5, 9, 0x80000000));
   EXPECT_THAT(values.value_lanes, ElementsAre(4, 2, 2));
-  spool.counts.erase(spool.counts.begin());
-  EXPECT_THAT(read_all(spool, remarks).values.value, ElementsAre(9));
+  later[20] = spool.counts[0].cells[20];
+  later[23] = spool.counts[0].cells[23];
+  EXPECT_THAT(read_all(spool, remarks).values.value_lanes, ElementsAre(4, 2, 2)) << "keys of both launches";
+  const trace::ValueCounts alone = [&] {
+    SpoolContents later_alone = spool;
+    later_alone.counts.erase(later_alone.counts.begin());
+    return read_all(later_alone, remarks).values;
+  }();
+  EXPECT_THAT(alone.value, ElementsAre(5, 9, 0x80000000)) << "a launch alone has the keys of its slots";
+  EXPECT_THAT(remarks, IsEmpty());
+  later[20] = (std::uint64_t{1} << 32) + 6;
+  EXPECT_TRUE(read_all(spool, remarks).values.value.empty());
+  EXPECT_THAT(remarks, ElementsAre(HasSubstr("has a value of"))) << "a slot with two keys";
 }
 
 struct Damage {
@@ -275,12 +286,12 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"ComponentTwice", [](SpoolContents& s) { function(s).sites.push_back(function(s).sites[8]); },
                "instruction 8 is there twice"},
         Damage{"Key", [](SpoolContents& s) { s.counts[0].cells[20] = 5; }, "instruction 8 has a value of 5"},
-        Damage{"KeyTwice",
+        Damage{"TwoKeysOfASlot",
                [](SpoolContents& s) {
                  s.counts.push_back(s.counts[0]);
-                 s.counts.back().cells[18] = s.counts.back().cells[19] = 0;
+                 ++s.counts.back().cells[20];
                },
-               "instruction 8 has a value of 8589934602"},
+               "instruction 8 has a value of 18446744073709551615"},
         Damage{"MoreOfAValueThanExecuted", [](SpoolContents& s) { s.counts[0].cells[24] = 2; },
                "instruction 8 would have had a value in 2 lanes and 0 groups of 3 lanes in 2 groups"},
         Damage{"MoreUniformOfAValue", [](SpoolContents& s) { s.counts[0].cells[22] = 3; },

@@ -233,7 +233,7 @@ void declare(CLI::App& command, ProfileArguments& options) {
   add_value(command, "--rows", options.rows, "NAME",
             "Rows in place of those of shaders: branches, loads, uniformity (sums of both), paths (of the shaders' "
             "calls), values (of loads), uniform-values (that all lanes of a group had), memory (accesses to "
-            "buffers), or guards (of rewritten shaders: held and failed)",
+            "buffers and images), or guards (of rewritten shaders: held and failed)",
             "Output")
       ->check(
           CLI::IsMember({"branches", "loads", "uniformity", "paths", "values", "uniform-values", "memory", "guards"}))
