@@ -499,6 +499,35 @@ class Reader {
         by_warps_ ? scheduler::played_places(segments, queues, schedule, result_.sm, withheld, target_.sms - withheld,
                                              queue_places_)
                   : scheduler::static_places(segments, queues, schedule));
+    if (by_warps_) {
+      check_room(*result_.queues);
+    }
+  }
+
+  /// Each ring has room for the threads that wait in it, in the order of the warps: a warp leaves its queues before its
+  /// threads are appended again.
+  void check_room(const scheduler::QueuePlaces& queues) const {
+    const SegmentSchedule& schedule = result_.schedule;
+    std::vector<std::uint64_t> waiting(queues.queues());
+    for (std::uint64_t warp = 0; warp < schedule.warps(); ++warp) {
+      const auto lanes = std::span(schedule.segment_at).subspan(warp * schedule.warp_size, schedule.warp_size);
+      for (const std::uint32_t segment : lanes) {
+        if (segment != scheduler::kNoSegment && queues.entry(segment).queue != scheduler::kNoQueue) {
+          --waiting[queues.entry(segment).queue];
+        }
+      }
+      for (const std::uint32_t segment : lanes) {
+        if (segment == scheduler::kNoSegment || std::size_t{segment} + 1 >= queues.segments()) {
+          continue;
+        }
+        const std::uint32_t queue = queues.entry(segment + 1).queue;
+        if (queue != scheduler::kNoQueue && ++waiting[queue] > queue_places_) {
+          fail(kRoot, "a queue has no place for each thread that waits in it",
+               fmt::format("'queue_places' {}, and more threads that wait behind warp {}", queue_places_, warp),
+               "as many places as threads wait in one queue at a time, or more");
+        }
+      }
+    }
   }
 
   const trace::SourceFile& source_;

@@ -148,6 +148,18 @@ TEST_F(ScheduleFile, ThreadsMayWaitInQueues) {
   made.texts["placement"] = "warps";
   made.numbers["queue_places"] = 9;
   expect(read(made), 6, 9, 2, 0, 1, 3);  // of the SM on which the thread's warp before ran: 0 or 1
+  EXPECT_EQ(read([&] {
+              ScheduleParts narrow = made;
+              narrow.numbers["queue_places"] = 1;
+              return narrow;
+            }())
+                .queues->places(),
+            1U)
+      << "one thread waits in each queue";
+  ScheduleParts crowded = made;
+  crowded.columns["places/queue"] = {0, 0, 0, 0, 70, 70, 70, 70};
+  crowded.numbers["queue_places"] = 1;
+  EXPECT_THAT(refused(crowded, [](ScheduleParts&) {}), AllOf(HasSubstr("no place for each thread"), HasSubstr("1")));
   EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.numbers.erase("queue_places"); }),
               AllOf(HasSubstr("have no places"), HasSubstr("1 to 16777216")));
   EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.columns.erase("places/queue"); }),
