@@ -15,6 +15,7 @@
 #include "tests/memory/launch_streams.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
+#include "tests/support/one_triangle.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -36,16 +37,7 @@ class ByHand : public testing::Test {
   ByHand() {
     trace_.shaders.resize(5);
     trace_.shaders[4].stage = trace::ShaderStage::Callable;
-    trace::Geometry geometry;
-    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
-      geometry.vertices.push_back(x);
-    }
-    for (const std::uint32_t i : {0U, 1U, 2U}) {
-      geometry.indices.push_back(i);
-    }
-    trace_.scene.geometries.push_back(geometry);
-    trace_.scene.blases.push_back({0, 1});
-    trace_.scene.instances.resize(1);
+    trace_.scene = one_triangle();
     trace_.scene.instances[0].hit_group_offset = 2;
     LaunchBuilder builder({4, 1, 1});
     builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);

@@ -20,6 +20,7 @@
 #include "tests/memory/traced_launches.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
+#include "tests/support/one_triangle.hpp"
 #include "traversal/observed.hpp"
 
 namespace rayreplay::test {
@@ -81,16 +82,7 @@ class WorkByHand : public testing::Test {
   WorkByHand() {
     trace_.shaders.resize(5);
     trace_.shaders[4].stage = trace::ShaderStage::Callable;
-    trace::Geometry geometry;
-    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
-      geometry.vertices.push_back(x);
-    }
-    for (const std::uint32_t i : {0U, 1U, 2U}) {
-      geometry.indices.push_back(i);
-    }
-    trace_.scene.geometries.push_back(geometry);
-    trace_.scene.blases.push_back({0, 1});
-    trace_.scene.instances.resize(1);
+    trace_.scene = one_triangle();
     LaunchBuilder builder({3, 1, 1});
     builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);
     builder.thread().begin(0, 0, 5, 5, 1, 0, 0).miss(1);

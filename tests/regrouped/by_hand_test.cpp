@@ -11,6 +11,7 @@
 #include "tests/memory/launch_streams.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
+#include "tests/support/one_triangle.hpp"
 
 namespace rayreplay::test {
 namespace {
@@ -24,16 +25,7 @@ class RegroupedByHand : public testing::Test {
     trace_.shaders.resize(3);
     trace_.shaders[1].stage = trace::ShaderStage::Miss;
     trace_.shaders[2].stage = trace::ShaderStage::ClosestHit;
-    trace::Geometry geometry;
-    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
-      geometry.vertices.push_back(x);
-    }
-    for (const std::uint32_t i : {0U, 1U, 2U}) {
-      geometry.indices.push_back(i);
-    }
-    trace_.scene.geometries.push_back(geometry);
-    trace_.scene.blases.push_back({0, 1});
-    trace_.scene.instances.resize(1);
+    trace_.scene = one_triangle();
     trace_.scene.instances[0].hit_group_offset = 2;
     LaunchBuilder builder({4, 1, 1});
     for (int pair = 0; pair < 2; ++pair) {

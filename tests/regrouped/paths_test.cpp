@@ -22,6 +22,7 @@
 #include "tests/machine/path_traces.hpp"
 #include "tests/memory/launch_streams.hpp"
 #include "tests/regrouped/slow_path_work.hpp"
+#include "tests/support/one_triangle.hpp"
 
 namespace rayreplay::test {
 
@@ -66,16 +67,7 @@ class TwoThreads : public testing::Test {
  protected:
   [[nodiscard]] static trace::Trace trace_of(std::array<std::uint32_t, 2> hits, std::array<std::uint32_t, 2> threads) {
     trace::Trace trace = machine::by_path::with_paths();
-    trace::Geometry geometry;
-    for (const float x : {1.F, 0.F, 0.F, 1.F, 1.F, 0.F, 1.F, 0.F, 1.F}) {
-      geometry.vertices.push_back(x);
-    }
-    for (const std::uint32_t i : {0U, 1U, 2U}) {
-      geometry.indices.push_back(i);
-    }
-    trace.scene.geometries.push_back(geometry);
-    trace.scene.blases.push_back({0, 1});
-    trace.scene.instances.resize(1);
+    trace.scene = one_triangle();
     LaunchBuilder builder({2, 1, 1});
     builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(1).begin(0, 0, 5, 5, 1, 0, 0).miss(2);
     builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(1);
