@@ -13,6 +13,7 @@
 #include "tests/app/json_keys.hpp"
 #include "tests/app/run_command.hpp"
 #include "tests/instrument/support/corpus.hpp"
+#include "tests/profile/command/trace_commands.hpp"
 #include "tests/profile/profile_maker.hpp"
 #include "tests/support/file_bytes.hpp"
 #include "tests/support/launch_builder.hpp"
@@ -27,12 +28,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class ProfileCommand : public testing::Test {
+class ProfileCommand : public test::TraceCommands {
  protected:
-  std::string save(const std::string& name, const trace::Trace& trace) const {
-    trace::write(trace, scratch_ / name, {.overwrite = true});
-    return scratch_ / name;
-  }
+  using TraceCommands::save;
   std::string save(const std::string& name, const profile::Run& run) const {
     return save(name, trace_of(run));
   }
@@ -60,19 +58,6 @@ class ProfileCommand : public testing::Test {
     }
     return trace;
   }
-  static std::string printed(const std::vector<std::string>& words) {
-    const Outcome outcome = run_command(words);
-    EXPECT_EQ(outcome.code, 0) << outcome.errors;
-    return outcome.output;
-  }
-  static void refused(const std::vector<std::string>& words, int code, const std::string& text) {
-    const Outcome outcome = run_command(words);
-    EXPECT_EQ(outcome.code, code) << outcome.errors;
-    EXPECT_THAT(outcome.errors, HasSubstr(text));
-    EXPECT_EQ(outcome.output, "");
-  }
-
-  test::Scratch scratch_;
 };
 
 TEST_F(ProfileCommand, PathsOfCalls) {

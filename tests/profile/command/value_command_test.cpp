@@ -10,6 +10,7 @@
 #include "tests/app/html_fault.hpp"
 #include "tests/app/json_keys.hpp"
 #include "tests/app/run_command.hpp"
+#include "tests/profile/command/trace_commands.hpp"
 #include "tests/profile/loading_shader.hpp"
 #include "tests/profile/profile_maker.hpp"
 #include "tests/support/file_bytes.hpp"
@@ -18,13 +19,11 @@ namespace rayreplay {
 namespace {
 
 using nlohmann::json;
-using test::Outcome;
-using test::run_command;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class ValueCommand : public testing::Test {
+class ValueCommand : public test::TraceCommands {
  protected:
   /// Loads of a colour's component (30 lanes in 5 groups, 2 of them without a slot), of a float that is always -0.5,
   /// of a number that has two values, and a component that never ran.
@@ -40,21 +39,6 @@ class ValueCommand : public testing::Test {
     test::add_place(trace.value_counts, 4, 7, 0, 8, 2, {{7, 5, 1, 5}, {0xFFFFFFFE, 3, 0, 3}});
     return trace;
   }
-  std::string save(const std::string& name, const trace::Trace& trace) const {
-    trace::write(trace, scratch_ / name, {.overwrite = true});
-    return scratch_ / name;
-  }
-  static std::string printed(const std::vector<std::string>& words) {
-    const Outcome outcome = run_command(words);
-    EXPECT_EQ(outcome.code, 0) << outcome.errors;
-    return outcome.output;
-  }
-  static void refused(const std::vector<std::string>& words, int code, const std::string& text) {
-    const Outcome outcome = run_command(words);
-    EXPECT_EQ(outcome.code, code) << outcome.errors;
-    EXPECT_THAT(outcome.errors, HasSubstr(text));
-    EXPECT_EQ(outcome.output, "");
-  }
   /// Subject, rank, value, lanes and uniform groups of each row; null where empty.
   static json brief(const json& rows) {
     json result = json::array();
@@ -63,8 +47,6 @@ class ValueCommand : public testing::Test {
     }
     return result;
   }
-
-  test::Scratch scratch_;
 };
 
 TEST_F(ValueCommand, RowsOfValuesAreTheMostFrequentOnes) {
