@@ -90,7 +90,11 @@ const ImageMemory::Descriptor* ImageMemory::descriptor_of(std::uint32_t site, st
   std::size_t low = 0, high = descriptors_.size();
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    (name_of(middle) < name ? low : high) = name_of(middle) < name ? middle + 1 : middle;
+    if (name_of(middle) < name) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low < descriptors_.size() && name_of(low) == name ? &descriptors_[low] : nullptr;
 }

@@ -121,7 +121,7 @@ class Source final : public LaunchSource {
     coalesce(raw, options_.coalescing, stream);
     if (options_.work) {
       work.finish();
-      // What the warp did after its last instruction now lies before the first of these.
+      // The work behind the last instruction now lies before the first of these.
       WarpWork& before = stream.work.back();
       before.stages = {before.stages.shader(), rows.front().stages.access()};
       stream.work.insert(stream.work.end(), rows.begin() + 1, rows.end());

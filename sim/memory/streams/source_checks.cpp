@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "scheduler-models/regrouping/scheduler_model.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/memory/streams/launch_memory.hpp"
 
@@ -13,7 +14,6 @@ namespace rayreplay::memory {
 namespace {
 
 constexpr std::uint32_t kMaxBytes = 65536;
-constexpr std::uint32_t kMaxStateBytes = 1U << 20U;
 
 }  // namespace
 
@@ -82,9 +82,9 @@ void check_work(const LaunchWork& work, std::uint32_t warp_size) {
   if (work.formed != nullptr && !work.segment_at.empty()) {
     fail("the segments of items are given twice", "segments, and items that form on the way", "one of the two");
   }
-  if (work.state_bytes % kLocalWord != 0 || work.state_bytes > kMaxStateBytes) {
+  if (work.state_bytes % kLocalWord != 0 || work.state_bytes > scheduler::kMaxStateBytes) {
     fail("the size of a state is out of range", std::to_string(work.state_bytes),
-         fmt::format("a multiple of {} bytes, at most {}", kLocalWord, kMaxStateBytes));
+         fmt::format("a multiple of {} bytes, at most {}", kLocalWord, scheduler::kMaxStateBytes));
   }
   if (work.queues != nullptr && work.queues->segments() != work.segments->size()) {
     fail("not every segment has a place in a queue", std::to_string(work.queues->segments()),

@@ -3,8 +3,8 @@
 // Contract: a launch's work is divided into items: the threads that one warp runs from start to end. `generate` returns
 // the streams of some items, in any order and any number of times, always equal; it is parallel inside. Items are
 // generated on demand and freed after they have run, so streams may be larger than memory. Items that form during the
-// run (item_segments.hpp) have streams from then until they end. What such an item does at its end may depend on when
-// and where it started: `complete`, called once after its start, appends that to its stream.
+// run (item_segments.hpp) have streams from then until they end. The end of such an item may depend on when and where
+// it started: `complete`, called once after its start, appends that to its stream.
 #pragma once
 
 #include <cstdint>
