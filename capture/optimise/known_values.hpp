@@ -46,7 +46,7 @@ struct NumberType {
   return true;
 }
 
-/// What is known of a value: of a constant everything. As many components as its type has; empty: another type.
+/// The known components of a value: of a constant all. As many entries as its type has components; empty: another type.
 [[nodiscard]] Components components_of(Id value, const Known& known, const spirv::ModuleIndex& index);
 
 /// None: no component follows.

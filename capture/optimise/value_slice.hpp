@@ -4,7 +4,7 @@
 // be computed again without effect: integer and logical operations, comparisons, selections, copies, and loads of
 // local variables that are stored once, with such a value, before every one of these loads. With Follow::Numbers also
 // comparisons and conversions of floats, operations that make and take apart vectors, and loads of one component of
-// such a variable. `holds` tells whether a value is the root or one of them. What they give for known operands is in
+// such a variable. `holds` tells whether a value is the root or one of them. Their results for known operands are in
 // known_values.hpp. Linear in the function.
 //
 // `sources_of` finds in the other direction the values from which one follows: no value outside this set is a root

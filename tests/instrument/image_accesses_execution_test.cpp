@@ -43,7 +43,7 @@ struct Command {
 };
 static_assert(sizeof(Command) == 80);
 
-/// What a command must record, and where it must read from: a texel of the whole image.
+/// The record that a command must make, and the texel of the whole image that it must read.
 struct Expected {
   AccessKind kind = AccessKind::Load;
   std::uint32_t binding = 0;

@@ -1,4 +1,4 @@
-// Which accesses to images record their texel, in which probe, and which are left alone.
+// Accesses to images that record their texel, their probes, and accesses that are left alone.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -185,7 +185,7 @@ instrument::Result recorded_images(const std::string& body) {
   return result;
 }
 
-/// How often instructions of an operation are in a module.
+/// Instructions of an operation in a module.
 std::size_t count_of(const std::vector<std::uint32_t>& spirv, spv::Op op) {
   std::string why;
   const auto module = spirv::parse(spirv, why);

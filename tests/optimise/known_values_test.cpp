@@ -1,4 +1,4 @@
-// What instructions give for known operands: by the specification where it decides, and nothing where it does not.
+// Results of instructions for known operands: those of the specification where it decides, and none where it does not.
 #include "capture/optimise/known_values.hpp"
 
 #include <array>

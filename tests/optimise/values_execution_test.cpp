@@ -74,7 +74,7 @@ Words given(bool optimised) {
   return out;
 }
 
-/// What a profile would say: every block ran in every thread, and each load of the buffers gave what they hold.
+/// As a profile would say it: every block ran in every thread, and each load of the buffers gave what they hold.
 optimise::Optimised rewritten(const Words& words, const Data& seen) {
   const Module module = parsed(words);
   const spirv::ModuleIndex index(module);

@@ -47,7 +47,7 @@ inline std::vector<QueueInstruction> queue_instructions(const memory::Instructio
 
 class SlowMemoryQueues {
  public:
-  /// What a segment's thread waits for.
+  /// The shader or record that a segment's thread waits for.
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 
   /// `bindless`: a queue of each SM for each record, else two for each shader, in turn.

@@ -49,7 +49,7 @@ struct RandomTraceOptions {
   bool group = false;
   bool warps = false;
   std::uint32_t warp_size = 8;
-  /// What only captures have: sites, hints and reorder calls, top-level structures, shader tables, images, times.
+  /// Columns that only captures have: sites, hints and reorder calls, top-level structures, shader tables, images, times.
   bool capture = false;
 };
 

@@ -221,7 +221,7 @@ std::string cache_sentences(const CacheResult& result) {
 
 namespace {
 
-/// What is assumed about captured accesses to images, and which of them touch no memory.
+/// Notes on captured accesses to images: assumptions, and accesses that touch no memory.
 std::vector<std::string> image_notes(const CacheResult& result) {
   const memory::SourceTally& tally = result.tally;
   std::vector<std::string> notes;

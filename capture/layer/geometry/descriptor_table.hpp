@@ -34,7 +34,7 @@ struct SetLayout {
 };
 using SetLayoutPointer = std::shared_ptr<const SetLayout>;
 
-/// What a descriptor holds: a structure, or an image.
+/// Content of a descriptor: a structure, or an image.
 struct Descriptor {
   VkAccelerationStructureKHR structure = VK_NULL_HANDLE;
   ImageViewPointer view{};

@@ -51,7 +51,7 @@ class TableSnapshot {
   [[nodiscard]] virtual std::vector<spool::Table> read() = 0;
 };
 
-/// What the descriptors of a launch hold: found while recording (descriptor state), resolved afterwards. On the host,
+/// Contents of the descriptors of a launch: found while recording (descriptor state), resolved afterwards. On the host,
 /// in submission order, after all earlier operations.
 class LaunchBindings {
  public:

@@ -1,7 +1,7 @@
 // The images, image views and samplers of a device, as far as descriptors of shaders can show them.
 //
-// Contract: follows creation and destruction, images of swapchains included. What is in a descriptor stays what it was
-// when it was written: a view whose handle was destroyed and given again is another view. A view of an image that was
+// Contract: follows creation and destruction, images of swapchains included. A descriptor keeps the view that was
+// written into it: a view whose handle was destroyed and given again is another view. A view of an image that was
 // not seen, and a view that was not seen itself, say so (`missing`). Not thread-safe: its owner locks. O(1) for each
 // call.
 #pragma once

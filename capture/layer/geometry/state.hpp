@@ -62,7 +62,7 @@ class State final : public Tracker {
   void evaluate(LaunchScene& scene);
 
   void find_images(LaunchScene& scene) const;
-  /// What a set that was bound holds; null if that is not known. The mutex is held.
+  /// Contents of a set that was bound; null if they are not known. The mutex is held.
   [[nodiscard]] const SetContents* contents_of(const BoundSets::Slot& slot) const;
   /// The spool number of a structure's content, written now if needed; kNone if the spool cannot be written. The mutex
   /// is held.

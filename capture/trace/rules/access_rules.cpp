@@ -29,7 +29,7 @@ bool check_kind(const char* column, std::size_t row, Kind kind, std::size_t kind
   return number < kinds;
 }
 
-/// What a site has by its space.
+/// Columns of a site that depend on its space.
 void check_space(const AccessSites& sites, std::size_t row, FaultList& faults) {
   const bool image = sites.space[row] == AccessSpace::Image;
   const bool descriptor = sites.space[row] == AccessSpace::Descriptor;
