@@ -487,7 +487,7 @@ class Reader {
     const scheduler::ModelQueues queues{queue_bytes_, std::make_shared<const Column<std::uint64_t>>(std::move(keys))};
     const SegmentSchedule& schedule = result_.schedule;
     if (by_warps_ && queue_places_ == 0) {
-      fail(kRoot, "queues in memory of SMs have no places", "'queue_places' 0",
+      fail(kRoot, "the SMs' queues in memory have no places", "'queue_places' 0",
            fmt::format("1 to {}, as 'queue_bytes' is not 0", kMaxQueuePlaces));
     }
     if (!by_warps_ && schedule.units() > 1) {
@@ -522,7 +522,7 @@ class Reader {
         }
         const std::uint32_t queue = queues.entry(segment + 1).queue;
         if (queue != scheduler::kNoQueue && ++waiting[queue] > queue_places_) {
-          fail(kRoot, "a queue has no place for each thread that waits in it",
+          fail(kRoot, "a queue has too few places for the threads that wait in it",
                fmt::format("'queue_places' {}, and more threads that wait behind warp {}", queue_places_, warp),
                "as many places as threads wait in one queue at a time, or more");
         }

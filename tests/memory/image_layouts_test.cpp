@@ -267,16 +267,16 @@ TEST(ImageLayouts, ImagesThatCannotBe) {
   const auto refused = [](const ImageShape& shape) {
     return error_of(ErrorKind::Input, [&] { return Placed("block-linear", shape).plan().bytes(); }).what;
   };
-  EXPECT_THAT(refused({.width = 0}), HasSubstr("no sides"));
-  EXPECT_THAT(refused({.height = 65537}), HasSubstr("no sides"));
-  EXPECT_THAT(refused({.layers = 0}), HasSubstr("no sides"));
+  EXPECT_THAT(refused({.width = 0}), HasSubstr("size is out of range"));
+  EXPECT_THAT(refused({.height = 65537}), HasSubstr("size is out of range"));
+  EXPECT_THAT(refused({.layers = 0}), HasSubstr("size is out of range"));
   EXPECT_THAT(refused({.depth = 2, .layers = 2}), HasSubstr("a 3D image has layers"));
   EXPECT_THAT(refused({.width = 4, .height = 4, .levels = 4}), HasSubstr("more levels"));
   EXPECT_THAT(refused({.levels = 0}), HasSubstr("more levels"));
   EXPECT_THAT(refused({.levels = 4'000'000'000}), HasSubstr("more levels"));
   EXPECT_THAT(refused({.block_width = 0}), HasSubstr("no texels"));
-  EXPECT_THAT(refused({.block_bytes = 0}), HasSubstr("no size"));
-  EXPECT_THAT(refused({.block_bytes = 2049}), HasSubstr("no size"));
+  EXPECT_THAT(refused({.block_bytes = 0}), HasSubstr("size of an image's blocks"));
+  EXPECT_THAT(refused({.block_bytes = 2049}), HasSubstr("size of an image's blocks"));
   // The largest ones fit into 64 bits.
   const ImageShape flat{.width = 65536, .height = 65536, .layers = 65536, .levels = 17, .block_bytes = 2048};
   const ImageShape solid{.width = 65536, .height = 65536, .depth = 65536, .levels = 17, .block_bytes = 2048};

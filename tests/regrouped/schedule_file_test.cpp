@@ -159,7 +159,7 @@ TEST_F(ScheduleFile, ThreadsMayWaitInQueues) {
   ScheduleParts crowded = made;
   crowded.columns["places/queue"] = {0, 0, 0, 0, 70, 70, 70, 70};
   crowded.numbers["queue_places"] = 1;
-  EXPECT_THAT(refused(crowded, [](ScheduleParts&) {}), AllOf(HasSubstr("no place for each thread"), HasSubstr("1")));
+  EXPECT_THAT(refused(crowded, [](ScheduleParts&) {}), AllOf(HasSubstr("too few places for the threads"), HasSubstr("1")));
   EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.numbers.erase("queue_places"); }),
               AllOf(HasSubstr("have no places"), HasSubstr("1 to 16777216")));
   EXPECT_THAT(refused(made, [](ScheduleParts& changed) { changed.columns.erase("places/queue"); }),

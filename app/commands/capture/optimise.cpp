@@ -163,7 +163,7 @@ int act(const OptimiseArguments& options) {
   }
   if (options.scalar && trace.load_counts.size() == 0) {
     console::note(
-        "the trace has no counts of loads: --scalar makes branches scalar alone (capture with --profile "
+        "the trace has no counts of loads: --scalar makes only branches scalar (capture with --profile "
         "blocks,branches,loads for loads, too)");
   }
   const std::uint64_t launches = std::max<std::uint64_t>(trace::read_info(options.path).launches.size(), 1);

@@ -22,14 +22,14 @@ void check(const ImageShape& shape, const std::string& where) {
   };
   const auto is_side = [](std::uint32_t side) { return side > 0 && side <= kMostSide; };
   require(is_side(shape.width) && is_side(shape.height) && is_side(shape.depth) && is_side(shape.layers),
-          "an image has no sides that an image can have",
+          "an image's size is out of range",
           fmt::format("{} x {} x {} texels, layers: {}", shape.width, shape.height, shape.depth, shape.layers),
           fmt::format("1 to {} each", kMostSide));
   require(shape.depth == 1 || shape.layers == 1, "a 3D image has layers", std::to_string(shape.layers), "1");
   require(shape.block_width > 0 && shape.block_height > 0, "an image's blocks have no texels",
           fmt::format("{} x {}", shape.block_width, shape.block_height), "1 x 1 or more");
   require(shape.block_bytes > 0 && shape.block_bytes <= kMostBlockBytes,
-          "an image's blocks have no size that a block can have", fmt::format("bytes: {}", shape.block_bytes),
+          "the size of an image's blocks is out of range", fmt::format("bytes: {}", shape.block_bytes),
           fmt::format("1 to {}", kMostBlockBytes));
   const auto most = static_cast<std::uint32_t>(std::bit_width(std::max({shape.width, shape.height, shape.depth})));
   require(shape.levels > 0 && shape.levels <= most, "an image has more levels than its sides, or none",
