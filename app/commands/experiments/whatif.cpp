@@ -79,8 +79,13 @@ void require_outputs_read(const WhatifArguments& options) {
   for (const auto& [flag, key] : options.experiment.given_keys()) {
     const ExperimentParameter* parameter = experiment::find_parameter(key);
     if (parameter != nullptr && !experiment::is_read(*parameter, kRead)) {
-      throw Error(ErrorKind::Usage, {"the key has no effect", flag == "--set" ? flag + " " + key : flag, "",
-                                     "--outputs with time or cache beside it", "add --outputs time,cache"});
+      // Segments exclude --outputs; the warps that they are played with are the machine's.
+      const bool is_of_segments = key == "schedule.resident_warps" && !options.models.schedule.empty();
+      throw Error(
+          ErrorKind::Usage,
+          {"the key has no effect", flag == "--set" ? flag + " " + key : flag, "",
+           is_of_segments ? "--set machine.resident_warps=N" : "--outputs with time or cache beside it",
+           is_of_segments ? "name the machine's warps, as scheduler models use them" : "add --outputs time,cache"});
     }
   }
 }

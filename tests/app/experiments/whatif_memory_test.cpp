@@ -566,6 +566,8 @@ TEST_F(WhatifMemoryTest, WrongQuestionsAreRefused) {
           "no scheduler model of the rows has the parameter");
   refused({"--outputs", "time", "--break-even", "machine.l1_bytes=12"}, "not of the form LOW..HIGH");
   refused({"--models", "ser", "--l1", "64KiB"}, "the key has no effect");
+  refused({"--models", "bindless-dispatch", "--resident-warps", "4", "--segments", scratch_ / "s.h5"},
+          "--set machine.resident_warps=N");
   refused({"--models", "ser", "--node-order", "depth-first", "--node-order", "treelet"}, "several orders of nodes");
   const Outcome cache = run_command({"cache", trace(), "--timeline", scratch_ / "t"});
   EXPECT_EQ(cache.code, 2);
