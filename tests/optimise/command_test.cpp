@@ -333,6 +333,31 @@ TEST_F(Optimise, ScalarWithoutCountsOfLoadsTakesBranchesAlone) {
   EXPECT_EQ(steps_of(scratch_ / "branches.rrt", true), 0U);
 }
 
+/// Merged counts have no launches to divide by.
+TEST_F(Optimise, MergedProfilesAreSums) {
+  const std::string other = scratch_ / "other.rrt", merged = scratch_ / "merged.rrt";
+  ASSERT_EQ(
+      run_command(joined({"capture", "--profile", "blocks", "-o", other, "--"}, joined(kSwitch, {"--frames", "2"})))
+          .code,
+      0);
+  ASSERT_EQ(run_command({"profile", "merge", shared("switch.rrt"), other, "-o", merged}).code, 0);
+  const auto slots = [](const json& document) {
+    double sum = 0;
+    for (const json& module : document["modules"]) {
+      sum += module["issue_slots_a_launch_before"].get<double>();
+    }
+    return sum;
+  };
+  const json one = manifest(optimised("switch.rrt"));
+  EXPECT_EQ(one["launches"], 1);
+  const Outcome outcome = run_command({"optimise", merged, "-o", scratch_ / "modules", "--force", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const json both = json::parse(outcome.output);
+  EXPECT_EQ(both["launches"], 0);
+  EXPECT_EQ(slots(both), 3 * slots(one));
+  EXPECT_THAT(outcome.errors, HasSubstr("sums over all launches of the runs"));
+}
+
 TEST_F(Optimise, IsDeterministic) {
   const std::string folder = optimised("switch.rrt", {"--assume-profile"});
   const std::string first = read_bytes(folder + "/manifest.json") + read_bytes(folder + "/modules.list");

@@ -166,7 +166,12 @@ int act(const OptimiseArguments& options) {
         "the trace has no counts of loads: --scalar makes only branches scalar (capture with --profile "
         "blocks,branches,loads for loads, too)");
   }
-  const std::uint64_t launches = std::max<std::uint64_t>(trace::read_info(options.path).launches.size(), 1);
+  const std::uint64_t known_launches = trace::read_info(options.path).launches.size();
+  const std::uint64_t launches = std::max<std::uint64_t>(known_launches, 1);
+  if (known_launches == 0) {
+    console::note(
+        "the file has merged counts without launches: numbers 'a launch' are sums over all launches of the runs");
+  }
   const auto modules = modules_of(trace, options.path);
   const std::map<std::string, ObservedPlaces> observed = observed_places(trace, options.path, options.scalar);
   std::vector<RewrittenModule> rewritten;
@@ -213,7 +218,7 @@ int act(const OptimiseArguments& options) {
                                            {"trace", options.path},
                                            {"trace_hash", trace.hash},
                                            {"application", trace.header.application},
-                                           {"launches", launches},
+                                           {"launches", known_launches},
                                            {"assume_profile", options.assume_profile},
                                            {"outline", options.outline},
                                            {"scalar", options.scalar},

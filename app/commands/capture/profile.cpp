@@ -240,7 +240,7 @@ void declare(CLI::App& command, ProfileArguments& options) {
       ->excludes("--blocks");
   add_value(command, "--top", options.top, "N", fmt::format("Values of each load, the most frequent ones [{}]", kTop),
             "Output")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1U, 0xFFFFFFFFU));
   options.format.add_to(command);
   add_plain(command, "--report", options.report, "DIR", "Folder to write: one HTML page with charts, and the data",
             "Report");

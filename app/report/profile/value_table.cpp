@@ -70,10 +70,10 @@ output::Table value_table(const trace::Profile& trace, std::span<const ValuePlac
       known_groups += value.uniform_groups;
     }
     const auto add = [&](const Cell& rank, const Cell& value, const Cell& bits, std::uint64_t of_lanes,
-                         const Cell& most, std::uint64_t of_groups) {
+                         const Cell& most, const Cell& of_groups, const Cell& groups_share) {
       std::vector<Cell> cells = place_cells(trace, place);
       cells.insert(cells.end(), {rank, value, bits, of_lanes, part_of_all(of_lanes, place.lanes), most, of_groups,
-                                 part_of_all(of_groups, place.groups), place.lanes, place.groups, place.untabled});
+                                 groups_share, place.lanes, place.groups, place.untabled});
       table.rows.push_back(std::move(cells));
     };
     std::uint64_t rank = 0;
@@ -82,16 +82,21 @@ output::Table value_table(const trace::Profile& trace, std::span<const ValuePlac
         break;
       }
       add(++rank, profile::value_text(value.bits, place.number), std::uint64_t{value.bits}, value.lanes,
-          value.most_lanes, value.uniform_groups);
+          value.most_lanes, value.uniform_groups, part_of_all(value.uniform_groups, place.groups));
       lanes -= value.lanes;
       groups -= value.uniform_groups;
       known_groups -= value.uniform_groups;
     }
     const std::uint64_t rest = uniform ? groups : lanes;
     if (place.lanes == 0) {
-      add({}, {}, {}, 0, {}, 0);
+      add({}, {}, {}, 0, {}, std::uint64_t{0}, {});
+    } else if (uniform && rest != 0) {
+      add({}, std::string(kOthersOrSeveral), {}, lanes, {}, groups, part_of_all(groups, place.groups));
     } else if (rest != 0) {
-      add({}, std::string(uniform ? kOthersOrSeveral : kOthers), {}, lanes, {}, uniform ? groups : known_groups);
+      // Groups that agreed on a value without a slot are not counted.
+      const bool known = place.untabled == 0;
+      add({}, std::string(kOthers), {}, lanes, {}, known ? Cell{known_groups} : Cell{},
+          known ? part_of_all(known_groups, place.groups) : Cell{});
     }
   }
   return table;
