@@ -73,7 +73,6 @@ void leave_out_payload(RegroupedLaunch& launch);
 /// Usage, at `where`, for a model without warps.
 void require_warps(const std::string& model, const std::string& where);
 
-/// True for a model whose warps depend on the times of other warps.
 /// Places of one SM's queue in memory, under timed models: the SM has no room for more threads.
 [[nodiscard]] std::uint64_t queue_places(std::uint32_t resident_warps, std::uint32_t warp_size);
 
@@ -81,6 +80,7 @@ void require_warps(const std::string& model, const std::string& where);
 [[nodiscard]] std::unique_ptr<scheduler::QueuePlaces> forming_places(const scheduler::Segments& segments,
                                                                      const Forming& forming);
 
+/// True for a model whose warps depend on the times of other warps.
 [[nodiscard]] bool is_timed(const std::string& model);
 
 [[nodiscard]] RegroupedLaunch regroup_launch(const trace::Trace& trace, const trace::Launch& launch,

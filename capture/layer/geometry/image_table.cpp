@@ -113,7 +113,7 @@ ImageViewPointer ImageTable::view(VkImageView view) const {
 
 spool::ImageFilter ImageTable::filter(VkSampler sampler) const {
   const auto found = samplers_.find(sampler);
-  return found == samplers_.end() ? spool::ImageFilter::Nearest : found->second;
+  return found == samplers_.end() ? spool::ImageFilter::None : found->second;
 }
 
 }  // namespace rayreplay::layer::geometry

@@ -44,7 +44,7 @@ class ImageTable {
 
   /// Null for the null handle alone.
   [[nodiscard]] ImageViewPointer view(VkImageView view) const;
-  /// Linear if the sampler has a linear filter for larger or for smaller pictures. Nearest for an unknown one.
+  /// Linear if the sampler has a linear filter for larger or for smaller pictures. None for an unknown one.
   [[nodiscard]] spool::ImageFilter filter(VkSampler sampler) const;
 
  private:
