@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Proves rewritten shaders on this machine: captures a program with counts of blocks, branches and loads, rewrites its
-# shaders in the exact forms (--outline and --scalar among them) and for the profile alone (rayreplay optimise), runs the program with each of them in turn, and compares. Prints
-# the mean time of a launch of each, and its change against the program's own shaders with a confidence interval of 95 %
-# (Student's t over the rounds, each round compared with itself). Ends with an error if a picture changes by a bit, or
-# if a module that was written did not run.
+# shaders in the exact forms (--outline and --scalar among them) and for the profile alone (rayreplay optimise), and
+# compares the program's own shaders with each form (rayreplay capture --alternate). Prints the mean time of a launch of
+# both, and the change with a confidence interval of 95 % (Student's t over the pairs of runs). A form that changes no
+# module gets a line that says so. Ends with an error if a picture changes by a bit, or if a module that was written did
+# not run.
 #
 # usage: validation/optimised_shaders.sh [options] -- PROGRAM ARGUMENTS…
 #   --build DIR    build/release: where rayreplay is
-#   --rounds N     runs of each form, in turn (10)     --warm-up N   first launches of each run that do not count (1)
-#   --output DIR   keep trace, modules and times there
+#   --rounds N     pairs of runs of each form (10)     --warm-up N   first launches of each run that do not count (1)
+#   --output DIR   keep trace, modules and answers there
 # PROGRAM must take --image FILE and make several launches (--frames of the programs in docs/apps.md).
 set -euo pipefail
 build=build/release rounds=10 warm_up=1 output=''
@@ -26,69 +27,29 @@ done
 shift
 app=("$@")
 fail() { echo "optimised_shaders: error: $*" >&2; exit 1; }
-say() { echo "optimised_shaders: $*" >&2; }
-[[ $rounds =~ ^[0-9]+$ && $rounds -ge 2 ]] || fail "an interval needs 2 rounds or more, not '$rounds'"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 if [ -n "$output" ]; then mkdir -p "$output"; else output=$folder; fi
 program=$build/rayreplay
 
-say "the program's profile"
 "$program" capture --profile blocks,branches,loads --launch 0 --force -o "$output/profile.rrt" -- "${app[@]}" --image "$folder/own.png" \
   >"$folder/log" 2>&1 || { cat "$folder/log" >&2; fail "the capture failed"; }
-"$program" optimise "$output/profile.rrt" -o "$output/exact" --force >"$output/exact.txt"
-"$program" optimise "$output/profile.rrt" -o "$output/outlined" --force --outline >"$output/outlined.txt"
-"$program" optimise "$output/profile.rrt" -o "$output/scalar" --force --scalar >"$output/scalar.txt"
-"$program" optimise "$output/profile.rrt" -o "$output/assumed" --force --assume-profile >"$output/assumed.txt"
 
-forms=(own)
+echo "$(date -u +%F), pairs of runs: $rounds: ${app[*]}"
+declare -A options=([exact]='' [outlined]=--outline [scalar]=--scalar [assumed]=--assume-profile)
 for form in exact outlined scalar assumed; do
-  if [ "$(wc -l <"$output/$form/modules.list")" -gt 1 ]; then forms+=("$form"); else say "$form: nothing to change"; fi
-done
-[ ${#forms[@]} -gt 1 ] || fail "no form changes a module"
-
-# One run of a form: the mean time of its launches is appended to FORM.times.
-run() {
-  local form=$1 shaders=()
-  if [ "$form" != own ]; then shaders=(--shaders "$output/$form"); fi
-  "$program" capture --record off "${shaders[@]}" --format json -- "${app[@]}" --image "$folder/$form.png" \
-    >"$folder/times.json" 2>"$folder/log" || { cat "$folder/log" >&2; fail "the run of $form failed"; }
-  cmp -s "$folder/own.png" "$folder/$form.png" || fail "the picture of $form is another one"
-  # A line for each launch in the JSON; the list of modules that never ran is empty.
-  if [ "$form" != own ]; then
-    tr -d ' \n' <"$folder/times.json" | grep -q '"not_asked_for":\[\]' || fail "a module of $form did not run"
+  # No word for the exact form.
+  # shellcheck disable=SC2086
+  "$program" optimise "$output/profile.rrt" -o "$output/$form" --force ${options[$form]} >"$output/$form.txt"
+  if [ "$(wc -l <"$output/$form/modules.list")" -le 1 ]; then
+    printf '\n%s: nothing to change\n' "$form"
+    continue
   fi
-  awk -v skip="$warm_up" '/"device_ms":/ { sub(/,$/, "", $2); if (n++ >= skip) { sum += $2; ++count } }
-    END { if (!count) exit 1; print sum / count }' "$folder/times.json" >>"$output/$form.times" ||
-    fail "no launch of $form was timed behind $warm_up that warm up: more --frames are needed"
-}
-
-rm -f "$output"/*.times
-for ((round = 0; round < rounds; ++round)); do
-  # The order turns, so that no form always runs behind the same other.
-  for ((f = 0; f < ${#forms[@]}; ++f)); do run "${forms[(f + round) % ${#forms[@]}]}"; done
+  rm -f "$folder/picture.png"
+  "$program" capture --record off --shaders "$output/$form" --alternate "$rounds" --warm-up "$warm_up" \
+    --picture "$folder/picture.png" --format json -- "${app[@]}" --image "$folder/picture.png" \
+    >"$output/$form.json" 2>"$folder/log" || { cat "$folder/log" >&2; fail "the comparison of $form failed"; }
+  printf '\n%s: %s\n' "$form" "$(sed -n 's/^  "verdict": "\(.*\)",$/\1/p' "$output/$form.json")"
+  tr -d ' \n' <"$output/$form.json" | grep -q '"not_asked_for":\[\]' || fail "a module of $form did not run"
 done
-
-echo "$(date -u +%F), $rounds rounds: ${app[*]}"
-echo
-echo "| shaders | ms a launch | change, 95 % confidence |"
-echo "| --- | --- | --- |"
-for form in "${forms[@]}"; do
-  paste "$output/own.times" "$output/$form.times" | awk -v form="$form" '
-    # Quantile 0.975 of the t distribution: a table up to 30 degrees, then the expansion of Cornish and Fisher.
-    function t(df,   z) {
-      split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131 2.120 2.110 " \
-            "2.101 2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045 2.042", table, " ")
-      z = 1.959964
-      return df <= 30 ? table[df] : z + (z ^ 3 + z) / (4 * df) + (5 * z ^ 5 + 16 * z ^ 3 + 3 * z) / (96 * df ^ 2)
-    }
-    { own += $1; ms[NR] = $2; change[NR] = ($2 / $1 - 1) * 100 }
-    END {
-      for (i = 1; i <= NR; ++i) { mean += ms[i] / NR; m += change[i] / NR }
-      for (i = 1; i <= NR; ++i) { v += (change[i] - m) ^ 2 / (NR - 1); w += (ms[i] - mean) ^ 2 / (NR - 1) }
-      printf "| %s | %.3f ± %.3f | %s |\n", form, mean, t(NR - 1) * sqrt(w / NR),
-             form == "own" ? "" : sprintf("(%+.2f ± %.2f) %%", m, t(NR - 1) * sqrt(v / NR))
-    }'
-done
-say "every picture is the same, and every module that was written ran"

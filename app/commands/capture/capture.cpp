@@ -15,11 +15,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/commands/capture/alternation.hpp"
 #include "app/commands/capture/capture_end.hpp"
 #include "app/commands/capture/capture_report.hpp"
 #include "app/commands/capture/capture_timing.hpp"
 #include "app/commands/capture/insert_ser.hpp"
+#include "app/commands/capture/layer_environment.hpp"
 #include "app/commands/capture/shader_folder.hpp"
+#include "app/commands/capture/spool_place.hpp"
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/child.hpp"
@@ -40,11 +43,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLayerName = "VK_LAYER_RAYREPLAY_capture";
-constexpr const char* kManifest = "VkLayer_rayreplay_capture.json";
-/// The swizzle in the layer's form, in the spool's folder.
-constexpr const char* kFlatSwizzle = "swizzle.u32";
-
 struct CaptureArguments {
   std::vector<std::string> program;
   std::map<std::string, std::string> settings;  ///< by name in the option table
@@ -52,61 +50,13 @@ struct CaptureArguments {
   FormatOption format;
   bool keep_spool = false;
   std::optional<std::vector<layer::ListedModule>> modules;  ///< of the folder that --shaders names
+  AlternationOptions alternation;
 };
 
 std::string flag_of(const layer::Option& option) {
   std::string flag = std::string("--") + option.name;
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
-}
-
-/// The folder of the layer's manifest: beside this program in a build, under lib in an installation.
-fs::path find_layer() {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  const fs::path places[] = {here / "layer", here / ".." / "lib" / "rayreplay"};
-  for (const fs::path& place : places) {
-    if (fs::exists(place / kManifest, error)) {
-      return fs::weakly_canonical(place, error);
-    }
-  }
-  throw Error(ErrorKind::Input, {"the capture layer was not found", (places[0] / kManifest).string(), "", "",
-                                 "build or install all of rayreplay: the layer is the target "
-                                 "'VkLayer_rayreplay_capture'"});
-}
-
-/// `value` before the variable's current value.
-std::string prepended(const char* variable, const std::string& value) {
-  const char* present = std::getenv(variable);
-  return present == nullptr || *present == '\0' ? value : value + ":" + present;
-}
-
-std::string appended(const char* variable, const std::string& value, char separator) {
-  const char* present = std::getenv(variable);
-  return present == nullptr || *present == '\0' ? value : present + std::string(1, separator) + value;
-}
-
-std::vector<std::pair<std::string, std::string>> environment_for(const CaptureArguments& options,
-                                                                 const fs::path& spool) {
-  const std::string layer = find_layer().string();
-  std::vector<std::pair<std::string, std::string>> environment{
-      {"VK_ADD_LAYER_PATH", prepended("VK_ADD_LAYER_PATH", layer)},
-      {"VK_LOADER_LAYERS_ENABLE", appended("VK_LOADER_LAYERS_ENABLE", kLayerName, ',')},
-      // For loaders before 1.3.234.
-      {"VK_INSTANCE_LAYERS", appended("VK_INSTANCE_LAYERS", kLayerName, ':')}};
-  if (const char* path = std::getenv("VK_LAYER_PATH"); path != nullptr && *path != '\0') {
-    // If set, VK_LAYER_PATH hides all other places.
-    environment.emplace_back("VK_LAYER_PATH", prepended("VK_LAYER_PATH", layer));
-  }
-  for (const layer::Option& option : layer::option_table()) {
-    const auto set = options.settings.find(option.name);
-    if (std::strcmp(option.name, "spool") == 0) {
-      environment.emplace_back(option.variable, spool.string());
-    } else if (set != options.settings.end() && !set->second.empty()) {
-      environment.emplace_back(option.variable, set->second);
-    }
-  }
-  return environment;
 }
 
 /// The layer takes the formula of a hint as a program.
@@ -252,93 +202,6 @@ void prepare_swizzle(const layer::Options& settings, const fs::path& spool, Capt
   options.settings["swizzle_size"] = fmt::format("{}x{}x{}", size.width, size.height, size.depth);
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:") ==
-          std::string::npos &&
-      !text.empty()) {
-    return text;
-  }
-  std::string result = "'";
-  for (const char c : text) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
-}
-
-/// Removes our own files, then the folder if it is empty.
-void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
-  std::error_code error;
-  for (const fs::path& file : files) {
-    fs::remove(file, error);
-  }
-  fs::remove(folder / kFlatSwizzle, error);
-  fs::remove(folder, error);
-}
-
-std::vector<fs::path> spools_in(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == spool::kFileExtension) {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-/// For a spool that becomes no trace. Its name is random and its mode is for this user only, because all users share
-/// the temporary folder. It is locked until this process ends; the next capture removes folders of killed processes.
-fs::path make_temporary_folder() {
-  constexpr std::string_view kStart = "rayreplay-spool-";
-  std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
-  const auto is_ours = [&](const std::string& name) {
-    return name.starts_with(kStart) && name.size() == kStart.size() + random_digits().size();
-  };
-  if (!error) {
-    visit_abandoned_folders(parent, is_ours, [](const fs::path& folder) { remove_spool(folder, spools_in(folder)); });
-  }
-  const fs::path path = parent / (std::string(kStart) + random_digits());
-  if (error || ::mkdir(path.c_str(), S_IRWXU) != 0) {
-    throw Error(ErrorKind::Output,
-                {"the folder for the spool cannot be made", path.string(),
-                 error ? error.message() : std::strerror(errno), "", "set TMPDIR to a folder that can be written"});
-  }
-  static FileDescriptor lock;
-  lock = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  static_cast<void>(lock.valid() && lock_temporary(lock.get()));
-  return path;
-}
-
-/// The folder for the spool, new or emptied.
-fs::path make_spool_folder(const CaptureArguments& options) {
-  if (options.output.path.empty()) {
-    return make_temporary_folder();
-  }
-  std::error_code error;
-  const fs::path folder = fs::absolute(options.output.path + ".spool");
-  if (fs::exists(folder, error)) {
-    if (!options.output.force) {
-      throw Error(ErrorKind::Output,
-                  {"a spool of an earlier capture is still there", folder.string(), "", "",
-                   fmt::format("'rayreplay ingest {} -o {}' makes a trace of it; --force throws it away",
-                               quoted(folder.string()), quoted(options.output.path))});
-    }
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == spool::kFileExtension || entry.path().extension() == spool::kFailedExtension) {
-        fs::remove(entry.path(), error);
-      }
-    }
-  }
-  // For its owner only, because spools contain command lines and shaders.
-  if (!spool::make_private_folders(folder.string())) {
-    throw Error(ErrorKind::Output, {"the folder for the spool cannot be made", folder.string(), std::strerror(errno),
-                                    "", "write to another place"});
-  }
-  return folder;
-}
-
 int fail(const CaptureFacts& facts) {
   const CaptureFailure failure = why_nothing(facts);
   console::tell("error: {}", format_error(failure.info));
@@ -374,27 +237,34 @@ void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, con
   }
 }
 
-/// Modules of the folder whose file the layer read for the application, and the others.
-void report_replaced(const CaptureArguments& options, Timings& timings) {
+/// Modules of --shaders whose file the layer did not read for the application.
+void find_unused(const CaptureArguments& options, Timings& timings) {
   if (!options.modules) {
     return;
   }
-  std::vector<std::string> left;
+  timings.not_asked_for.emplace();
   for (const layer::ListedModule& module : *options.modules) {
     if (std::find(timings.replaced.begin(), timings.replaced.end(), module.module) == timings.replaced.end()) {
-      left.push_back(module.module);
+      timings.not_asked_for->push_back(module.module);
     }
   }
+}
+
+void report_replaced(const CaptureArguments& options, const Timings& timings) {
+  if (!options.modules) {
+    return;
+  }
+  const std::vector<std::string>& left = *timings.not_asked_for;
   console::log(fmt::format("  shaders: {} of {} in {} replaced the application's own{}{}",
                            options.modules->size() - left.size(), counted(options.modules->size(), "module"),
                            options.settings.at("shaders"), left.empty() ? "" : "; not used: ", fmt::join(left, ", ")));
-  timings.not_asked_for = std::move(left);
 }
 
 /// The spools of a run without events.
 int report_times(const std::vector<fs::path>& files, const fs::path& spool, const CaptureArguments& options,
                  output::Format format, const CaptureFacts& given) {
   Timings timings = read_timings(files);
+  find_unused(options, timings);
   report_replaced(options, timings);
   for (const std::string& fault : timings.faults) {
     console::tell("{}", fault);
@@ -481,12 +351,131 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
   return failed ? kApplicationFailed : 0;
 }
 
+/// Runs the program; removes the spool's folder if it cannot be started.
+console::ChildEnd run_under_layer(CaptureArguments options, const layer::Options& settings, const fs::path& spool) {
+  try {
+    prepare_swizzle(settings, spool, options);
+    return console::run_child(options.program, layer_environment(options.settings, spool));
+  } catch (...) {
+    remove_spool(spool, {});
+    throw;
+  }
+}
+
+/// What the options of the changed runs are, as a user writes them. Usage where nothing can be compared.
+std::string change_of(const CaptureArguments& options, const layer::Options& settings) {
+  std::vector<std::string> words;
+  for (const char* name : {"shaders", "swizzle"}) {
+    if (const auto set = options.settings.find(name); set != options.settings.end() && !set->second.empty()) {
+      words.push_back(fmt::format("--{} {}", name, set->second));
+    }
+  }
+  if (settings.insert_ser) {
+    const std::string& given = options.settings.at("insert_ser");
+    words.push_back(given == "none" ? "--insert-ser" : fmt::format("--insert-ser='{}'", given));
+  }
+  if (settings.record) {
+    throw Error(ErrorKind::Usage, {"runs are compared by their times alone", "--alternate", "events are recorded too",
+                                   "--record off", "add --record off, and leave -o out"});
+  }
+  if (words.empty()) {
+    throw Error(ErrorKind::Usage, {"there is nothing to compare the program with", "--alternate", "",
+                                   "--shaders, --insert-ser or --swizzle", "add one of them"});
+  }
+  if (*options.alternation.asked < 2 || *options.alternation.asked > 10000) {
+    throw Error(ErrorKind::Usage, {"an interval of confidence needs two pairs of runs or more", "--alternate",
+                                   std::to_string(*options.alternation.asked), "2 to 10000", ""});
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// Usage for options of a comparison without one.
+void require_alternation(const CaptureArguments& options) {
+  if (options.alternation.asked) {
+    return;
+  }
+  const bool warm = options.alternation.warm_up != AlternationOptions{}.warm_up;
+  if (warm || !options.alternation.pictures.empty()) {
+    throw Error(ErrorKind::Usage, {"the option belongs to a comparison of runs", warm ? "--warm-up" : "--picture", "",
+                                   "--alternate N", "add it, or leave the option out"});
+  }
+}
+
+/// One run for its times; a failure of the run is its exit code.
+std::optional<int> run_for_times(const CaptureArguments& options, const layer::Options& settings, Timings& timings) {
+  const fs::path spool = make_spool_folder("", false);
+  const console::ChildEnd end = run_under_layer(options, settings, spool);
+  const std::vector<fs::path> files = spools_in(spool);
+  if (const auto failures = spool_failures(spool); !failures.empty()) {
+    log_failures(failures);
+    console::tell("the recording is kept in {}", quoted(spool.string()));
+    return static_cast<int>(ErrorKind::Output);
+  }
+  timings = read_timings(files);
+  remove_spool(spool, files);
+  if (timings.launches.empty()) {
+    CaptureFacts facts = timings.facts;
+    facts.program = options.program.front();
+    facts.end = end;
+    facts.record = false;
+    facts.notes = timings.notes.size();
+    return fail(facts);
+  }
+  if (!end.succeeded()) {
+    console::tell("error: {}, so its times are not compared", end_text(end));
+    return kApplicationFailed;
+  }
+  return std::nullopt;
+}
+
+/// The program with and without the options that change it, in turn.
+int alternate(const CaptureArguments& changed, const layer::Options& settings, const std::string& change,
+              output::Format format) {
+  CaptureArguments own = changed;
+  layer::Options own_settings = settings;
+  for (const char* name : {"shaders", "swizzle", "swizzle_size", "insert_ser"}) {
+    own.settings[name].clear();
+  }
+  own_settings.swizzle.clear();
+  Alternation alternation(changed.alternation, changed.program.front(), change);
+  alternation.check_pictures(changed.output.force);
+  const std::uint32_t runs = 2 * *changed.alternation.asked;
+  std::vector<std::string> notes;
+  for (std::uint32_t number = 0; number < runs; ++number) {
+    const bool is_own = Alternation::kind_of(number) == RunKind::Own;
+    alternation.remove_pictures();
+    Timings timings;
+    if (const auto code = run_for_times(is_own ? own : changed, is_own ? own_settings : settings, timings)) {
+      return *code;
+    }
+    if (!is_own) {
+      find_unused(changed, timings);
+      if (number == 1) {
+        report_replaced(changed, timings);
+      }
+      for (const std::string& note : timings.notes) {
+        if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+          console::log("  " + note);
+          notes.push_back(note);
+        }
+      }
+    }
+    alternation.add(is_own ? RunKind::Own : RunKind::Changed, timings);
+    console::log(fmt::format("run {} of {}, {}: {:.3f} ms a launch", number + 1, runs,
+                             is_own ? "the program's own" : change, alternation.runs().back().milliseconds));
+  }
+  console::print(output::render(alternation.result(notes), format));
+  return alternation.differs(RunKind::Changed) && !alternation.differs(RunKind::Own) ? kPicturesDiffer : 0;
+}
+
 int act(const CaptureArguments& given) {
   CaptureArguments options = given;  // paths become absolute
   const output::Format format = options.format.format();
   compile_hint(options);
   const layer::Options settings = checked_settings(options);
   require_profile(options);
+  require_alternation(options);
+  const std::string change = options.alternation.asked ? change_of(given, settings) : "";
   check_outputs(options, settings.record);
   check_inputs(options);
   make_absolute(options.settings["trigger_file"]);
@@ -497,15 +486,11 @@ int act(const CaptureArguments& given) {
   if (settings.record) {
     require_writable(options.output.path, options.output.force);
   }
-  const fs::path spool = make_spool_folder(options);
-  console::ChildEnd end;
-  try {
-    prepare_swizzle(settings, spool, options);
-    end = console::run_child(options.program, environment_for(options, spool));
-  } catch (...) {
-    remove_spool(spool, {});
-    throw;
+  if (options.alternation.asked) {
+    return alternate(options, settings, change, format);
   }
+  const fs::path spool = make_spool_folder(options.output.path, options.output.force);
+  const console::ChildEnd end = run_under_layer(options, settings, spool);
   const CaptureFacts facts = facts_of(options, settings.record, end);
   const std::vector<fs::path> files = spools_in(spool);
   if (const auto failures = spool_failures(spool); !failures.empty()) {
@@ -544,6 +529,16 @@ void declare(CLI::App& command, CaptureArguments& options) {
   options.output.path.clear();
   options.output.add_to(command, "Trace to write (.rrt); further devices get -2, -3, …; none with --record off");
   options.format.add_to(command);
+  const char* group = "Comparison of runs";
+  add_plain(command, "--alternate", options.alternation.asked, "N",
+            "With --record off and --shaders, --insert-ser or --swizzle: run the program N times as it is and N times "
+            "with these, in turn, and compare times and pictures",
+            group);
+  add_plain(command, "--picture", options.alternation.pictures, "FILE",
+            "A file that each run writes, and whose bytes are compared; several may be given", group)
+      ->allow_extra_args(false);
+  add_value(command, "--warm-up", options.alternation.warm_up, "N", "First launches of each run that do not count",
+            group);
 }
 
 }  // namespace

@@ -17,7 +17,13 @@
 namespace rayreplay::app {
 
 /// Exit codes of `capture` alone (docs/exit-codes.md).
-enum CaptureCode : int { kNoLayer = 10, kNoRayTracing = 11, kNothingTraced = 12, kApplicationFailed = 14 };
+enum CaptureCode : int {
+  kNoLayer = 10,
+  kNoRayTracing = 11,
+  kNothingTraced = 12,
+  kPicturesDiffer = 13,
+  kApplicationFailed = 14
+};
 
 /// Facts about a run without events, for all its processes together.
 struct CaptureFacts {

@@ -27,6 +27,9 @@ std::string line_of(std::string text) {
 void add(const spool::Block& block, std::uint64_t process, Timings& result, bool& ended) {
   if (block.type == spool::BlockType::Device) {
     ++result.facts.devices;
+    if (spool::Device device; spool::decode(block.payload, device)) {
+      result.device = line_of(fmt::format("{} ({} {})", device.name, device.driver_name, device.driver_info));
+    }
   } else if (spool::Process process_block;
              block.type == spool::BlockType::Process && spool::decode(block.payload, process_block)) {
     result.facts.chosen = result.facts.chosen || ingest::are_launches_chosen(process_block);

@@ -24,6 +24,7 @@ struct Timings {
   CaptureFacts facts;  ///< from the spools alone
   std::vector<LaunchTiming> launches;
   std::vector<std::string> notes, faults;
+  std::string device;                 ///< name and driver of the last one
   std::vector<std::string> replaced;  ///< modules of --shaders that were asked for and could be read, by hash
   std::optional<std::vector<std::string>> not_asked_for;  ///< the others; none without --shaders
 };

@@ -1,0 +1,27 @@
+// The folder in which the capture layer leaves its spools.
+//
+// Contract: `make_spool_folder` gives "OUTPUT.spool", for this user alone, new or (with `force`) emptied of spools; for
+// no output a temporary folder, and folders of killed commands are removed then. Errors: Output.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace rayreplay::app {
+
+/// The swizzle in the layer's form, in the spool's folder.
+inline constexpr const char* kFlatSwizzle = "swizzle.u32";
+
+[[nodiscard]] std::filesystem::path make_spool_folder(const std::string& output, bool force);
+
+/// Sorted.
+[[nodiscard]] std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder);
+
+/// Removes these spools and the flat swizzle, then the folder if it is empty.
+void remove_spool(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& files);
+
+/// A word of a command line, quoted for a shell where it has to be.
+[[nodiscard]] std::string quoted(const std::string& text);
+
+}  // namespace rayreplay::app
