@@ -40,6 +40,7 @@ AddCommand add_capture_command, add_ingest_command, add_trace_command, add_impor
     add_devices_command, add_bvh_command, add_whatif_command, add_advise_command, add_replay_command,
     add_traverse_command, add_cache_command, add_microbench_command, add_run_command, add_swizzle_command,
     add_explain_command, add_order_command, add_sweep_command, add_merge_command, add_instrument_command,
-    add_results_command, add_calibrate_command, add_shaders_command, add_profile_command, add_optimise_command;
+    add_results_command, add_calibrate_command, add_shaders_command, add_profile_command, add_optimise_command,
+    add_view_command;
 
 }  // namespace rayreplay::app

@@ -52,14 +52,14 @@ int parse_and_act(int argc, char** argv) {
       ->check(CLI::Range(0U, kMaxThreads));
   root.require_subcommand(1);
   root.fallthrough();
-  for (AddCommand* add : {add_capture_command,    add_ingest_command,    add_trace_command,      add_import_command,
-                          add_info_command,       add_shaders_command,   add_profile_command,    add_optimise_command,
-                          add_validate_command,   add_seal_command,      add_bvh_command,        add_whatif_command,
-                          add_advise_command,     add_replay_command,    add_traverse_command,   add_cache_command,
-                          add_sweep_command,      add_merge_command,     add_run_command,        add_explain_command,
-                          add_results_command,    add_order_command,     add_microbench_command, add_swizzle_command,
-                          add_instrument_command, add_list_command,      add_devices_command,    add_describe_command,
-                          add_calibrate_command,  add_completion_command}) {
+  for (AddCommand* add :
+       {add_capture_command, add_ingest_command,  add_trace_command,      add_import_command,    add_info_command,
+        add_shaders_command, add_profile_command, add_optimise_command,   add_validate_command,  add_seal_command,
+        add_bvh_command,     add_whatif_command,  add_advise_command,     add_replay_command,    add_traverse_command,
+        add_cache_command,   add_sweep_command,   add_merge_command,      add_run_command,       add_explain_command,
+        add_results_command, add_order_command,   add_microbench_command, add_swizzle_command,   add_instrument_command,
+        add_list_command,    add_devices_command, add_describe_command,   add_calibrate_command, add_completion_command,
+        add_view_command}) {
     add(root, session);
   }
   try {

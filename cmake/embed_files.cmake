@@ -1,0 +1,15 @@
+# cmake -DOUTPUT=… -DSYMBOL=… -DHEADER=… -DNAMESPACE=… -DTYPE=… "-DINPUTS=a;b" -P embed_files.cmake: files as a C++ array
+# of TYPE (name, text). The assembler includes them: a literal of a megabyte takes a compiler seconds.
+set(texts "")
+set(rows "")
+set(index 0)
+foreach(input IN LISTS INPUTS)
+  get_filename_component(name ${input} NAME)
+  set(symbol "${SYMBOL}_${index}")
+  string(APPEND texts "asm(R\"(.section .rodata\n${symbol}:\n.incbin \"${input}\"\n${symbol}_end:\n.byte 0\n.previous)\");\n")
+  string(APPEND texts "extern const char ${symbol}[] __attribute__((visibility(\"hidden\")));\nextern const char ${symbol}_end[] __attribute__((visibility(\"hidden\")));\n")
+  string(APPEND rows "    {\"${name}\", std::string_view(${symbol}, static_cast<std::size_t>(${symbol}_end - ${symbol}))},\n")
+  math(EXPR index "${index} + 1")
+endforeach()
+file(WRITE ${OUTPUT}.tmp "#include \"${HEADER}\"\n#include <array>\n#include <cstddef>\n// clang-format off\nextern \"C\" {\n${texts}}\nnamespace ${NAMESPACE} {\nstd::span<const ${TYPE}> ${SYMBOL}() {\n  static const std::array<${TYPE}, ${index}> kFiles = {{\n${rows}  }};\n  return kFiles;\n}\n}  // namespace ${NAMESPACE}\n")
+file(RENAME ${OUTPUT}.tmp ${OUTPUT})

@@ -1,0 +1,64 @@
+// The parts of the viewer's content, one function each; content.hpp says what they answer.
+//
+// Contract: pure functions of their arguments. Errors: Usage for numbers outside of the trace and unknown names, with
+// the nearest known one; those of the stages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "capture/trace/trace.hpp"
+#include "scheduler-models/regrouping/segments.hpp"
+#include "scheduler-models/warp_assignment.hpp"
+#include "sim/engine/workbench.hpp"
+#include "sim/launch/resolve.hpp"
+
+namespace rayreplay::viewer {
+
+/// A kind of map or metric that the page offers.
+struct Choice {
+  const char* name;
+  const char* title;  ///< with its unit
+  const char* text;   ///< its definition, in one sentence
+  bool of_settings;   ///< it changes with packing, order and policy
+  bool is_nominal;    ///< numbers are names (an SM), not amounts
+};
+
+[[nodiscard]] std::span<const Choice> pixel_maps();
+[[nodiscard]] std::span<const Choice> face_metrics();
+/// The choices whose data the launch has.
+[[nodiscard]] std::vector<Choice> known_maps(const trace::Launch& launch);
+
+[[nodiscard]] nlohmann::ordered_json trace_facts(const trace::Trace& trace, const std::string& file);
+[[nodiscard]] nlohmann::ordered_json key_facts();
+
+/// Slice with `values` (f32, row-major; NaN: nothing there), and the facts `width`, `height`, `title`, `least`, `most`.
+[[nodiscard]] std::string pixel_slice(const std::string& map, experiment::Workbench& bench,
+                                      const experiment::Experiment& experiment, const experiment::Resolved& resolved,
+                                      const trace::Trace& trace);
+
+[[nodiscard]] std::string geometry_slice(const trace::Trace& trace, std::uint64_t geometry);
+/// Slice with `first` (u32, by instance: its first row), and `values` (f32, by instance, geometry of its structure, and
+/// primitive).
+[[nodiscard]] std::string face_slice(const trace::Trace& trace, const trace::Launch& launch, const std::string& metric);
+
+[[nodiscard]] nlohmann::ordered_json camera_facts(const trace::Launch& launch);
+[[nodiscard]] nlohmann::ordered_json thread_facts(const trace::Trace& trace, const trace::Launch& launch,
+                                                  std::uint64_t thread);
+[[nodiscard]] nlohmann::ordered_json warp_facts(const trace::Trace& trace, const trace::Launch& launch,
+                                                const experiment::Resolved& resolved,
+                                                const scheduler::WarpAssignment& packed,
+                                                const scheduler::Segments& segments, std::uint64_t thread);
+
+/// The rows of `rayreplay whatif` for the experiment's packing, and the command that prints them.
+[[nodiscard]] nlohmann::ordered_json what_if_facts(experiment::Workbench& bench,
+                                                   const experiment::Experiment& experiment,
+                                                   const std::string& trace_file,
+                                                   const std::vector<std::pair<std::string, std::string>>& keys);
+
+}  // namespace rayreplay::viewer

@@ -1,0 +1,89 @@
+// What the page shows, kept in the address behind '#', so that a link brings the same view back.
+
+export type Settings = Record<string, string>;
+
+export interface View {
+  launch: number;
+  colormap: string;
+  theme: string;
+  /** Maps of the two panels; "difference" in the second one is that of the first map under both settings. */
+  mapA: string;
+  mapB: string;
+  settingsA: Settings;
+  settingsB: Settings;
+  metric: string;
+  /** "log" or "linear": colours of faces. */
+  faces: string;
+  thread: number | null;
+  ray: number | null;
+}
+
+export const firstView = (): View => ({
+  launch: 0,
+  colormap: "viridis",
+  theme: "",
+  mapA: "efficiency",
+  mapB: "rays",
+  settingsA: {},
+  settingsB: {},
+  metric: "closest-hits",
+  faces: "log",
+  thread: null,
+  ray: null,
+});
+
+/** Only known fields with the right types: the address is the user's own text. */
+export function parseView(hash: string): View {
+  const view = firstView();
+  try {
+    const given: unknown = JSON.parse(decodeURIComponent(hash.replace(/^#/, "")));
+    if (typeof given === "object" && given !== null) {
+      for (const [name, value] of Object.entries(given)) {
+        const known = (view as unknown as Record<string, unknown>)[name];
+        if (known === undefined || name === "__proto__") {
+          continue;
+        }
+        const isNumber = name === "launch" || name === "thread" || name === "ray";
+        if (isNumber ? Number.isSafeInteger(value) && (value as number) >= 0 : typeof value === typeof known) {
+          if (typeof value === "object" && !Object.values(value as object).every((one) => typeof one === "string")) {
+            continue;
+          }
+          (view as unknown as Record<string, unknown>)[name] = value;
+        }
+      }
+    }
+  } catch {
+    // No view in the address.
+  }
+  return view;
+}
+
+type Listener = (view: View, changed: ReadonlySet<keyof View>) => void;
+
+export class Store {
+  readonly view: View;
+  private listeners: Listener[] = [];
+
+  constructor() {
+    this.view = parseView(location.hash);
+  }
+  listen(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+  set(changes: Partial<View>): void {
+    const changed = new Set<keyof View>();
+    for (const [name, value] of Object.entries(changes) as [keyof View, never][]) {
+      if (JSON.stringify(this.view[name]) !== JSON.stringify(value)) {
+        (this.view as unknown as Record<string, unknown>)[name] = value;
+        changed.add(name);
+      }
+    }
+    if (changed.size === 0) {
+      return;
+    }
+    history.replaceState(null, "", "#" + encodeURIComponent(JSON.stringify(this.view)));
+    for (const listener of this.listeners) {
+      listener(this.view, changed);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// A warp under the glass: lanes by warp events, a cell for each active lane, in the shader's colour.
+import { categoryColor, css } from "./colors";
+import { json } from "./data";
+import { byId, element, showError } from "./dom";
+import type { TraceFacts, WarpFacts } from "./facts";
+import type { Settings, Store } from "./state";
+
+const kCell = 12;
+const kMargin = 34;
+const kMostColumns = 2000;
+
+export const isActive = (event: WarpFacts["events"][number], lane: number): boolean =>
+  ((lane < 32 ? event[2] >>> lane : event[3] >>> (lane - 32)) & 1) === 1;
+
+export const activeLanes = (event: WarpFacts["events"][number]): number => {
+  let count = 0;
+  for (let lane = 0; lane < 64; ++lane) {
+    count += isActive(event, lane) ? 1 : 0;
+  }
+  return count;
+};
+
+export class Warp {
+  private readonly bar = byId("warp-bar");
+  private readonly box = byId("warp-view");
+  private version = 0;
+
+  constructor(
+    private readonly store: Store,
+    private readonly trace: TraceFacts,
+  ) {
+    store.listen((_, changed) => {
+      if (changed.has("thread") || changed.has("settingsA") || changed.has("launch") || changed.has("theme")) {
+        void this.load();
+      }
+    });
+  }
+
+  callName(kind: number, shader: number): string {
+    const name = this.trace.shaders[shader]?.name ?? "";
+    return `${this.trace.kinds[kind] ?? "?"} ${shader}${name === "" ? "" : ` ${name}`}`;
+  }
+
+  async load(): Promise<void> {
+    const version = ++this.version;
+    const { thread, launch, settingsA } = this.store.view;
+    if (thread === null) {
+      return;
+    }
+    try {
+      const parameters: Settings = { thread: String(thread), ...settingsA };
+      const facts = await json<WarpFacts>(`launch/${launch}/warp`, parameters);
+      if (version === this.version) {
+        this.show(facts);
+      }
+    } catch (error) {
+      if (version === this.version) {
+        this.bar.replaceChildren();
+        showError(this.box, error);
+      }
+    }
+  }
+
+  private show(facts: WarpFacts): void {
+    const efficiency = facts.efficiency === null ? "no events" : `${(facts.efficiency * 100).toFixed(1)} % of lanes active`;
+    this.bar.replaceChildren(
+      element("span", { id: "warp-facts" }, `warp ${facts.warp}, starts as ${facts.start}: ${facts.event_count} warp events, ${efficiency}`),
+      element("span", { class: "empty" }, `${facts.packing}, ${facts.order}, ${facts.policy}`),
+    );
+    const columns = Math.min(facts.events.length, kMostColumns);
+    const canvas = element("canvas", {
+      role: "img",
+      "aria-label": `Warp ${facts.warp}: ${facts.warp_size} lanes, ${facts.event_count} warp events, ${efficiency}`,
+    });
+    canvas.width = kMargin + columns * kCell + 1;
+    canvas.height = facts.warp_size * kCell + 1;
+    const readout = element("p", { class: "readout", id: "warp-readout" });
+    const calls = new Map<string, number>();
+    const context = canvas.getContext("2d");
+    const style = getComputedStyle(document.documentElement);
+    if (context) {
+      context.font = "9px sans-serif";
+      context.fillStyle = style.getPropertyValue("--quiet");
+      for (let lane = 0; lane < facts.warp_size; lane += 4) {
+        context.fillText(String(lane), 8, lane * kCell + 10);
+      }
+      facts.events.slice(0, columns).forEach((event, column) => {
+        const name = this.callName(event[0], event[1]);
+        if (!calls.has(name)) {
+          calls.set(name, calls.size);
+        }
+        context.fillStyle = css(categoryColor(calls.get(name) as number));
+        for (let lane = 0; lane < facts.warp_size; ++lane) {
+          if (isActive(event, lane)) {
+            context.fillRect(kMargin + column * kCell, lane * kCell, kCell - 1, kCell - 1);
+          }
+        }
+      });
+      const own = facts.lanes.findIndex((lane) => lane?.thread === facts.thread);
+      context.strokeStyle = style.getPropertyValue("--mark");
+      context.lineWidth = 1.5;
+      context.strokeRect(kMargin - 1, own * kCell - 1, columns * kCell + 1, kCell + 1);
+    }
+    const at = (event: MouseEvent): { lane: number; column: number } => {
+      const box = canvas.getBoundingClientRect();
+      return {
+        column: Math.floor((event.clientX - box.left - kMargin) / kCell),
+        lane: Math.floor((event.clientY - box.top) / kCell),
+      };
+    };
+    canvas.addEventListener("pointermove", (event) => {
+      const { lane, column } = at(event);
+      const one = facts.events[column];
+      const there = facts.lanes[lane];
+      readout.textContent =
+        (there ? `lane ${lane}, pixel ${there.pixel[0]}, ${there.pixel[1]}` : `lane ${lane}, no thread`) +
+        (one ? `; warp event ${column}: ${this.callName(one[0], one[1])}, ${activeLanes(one)} of ${facts.warp_size} lanes${isActive(one, lane) ? "" : ", this one idle"}` : "");
+    });
+    canvas.addEventListener("click", (event) => {
+      const there = facts.lanes[at(event).lane];
+      if (there) {
+        this.store.set({ thread: there.thread, ray: null });
+      }
+    });
+    const key = element("div", { class: "key" });
+    for (const [name, index] of calls) {
+      const swatch = element("span", { class: "swatch" });
+      swatch.style.background = css(categoryColor(index));
+      key.append(element("span", {}, swatch, name));
+    }
+    const more = facts.event_count > columns ? [element("p", { class: "empty" }, `The first ${columns} of ${facts.event_count} warp events.`)] : [];
+    this.box.replaceChildren(key, element("div", { class: "scroll" }, canvas), readout, ...more);
+  }
+}

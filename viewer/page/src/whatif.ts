@@ -1,0 +1,134 @@
+// What if: controls of the engine's keys, and the answers, side by side. An answer's settings can be those of the left
+// or the right map.
+import { address, isExported, json } from "./data";
+import { byId, element, fill, showError } from "./dom";
+import type { KeyFacts, WhatIfFacts } from "./facts";
+import type { Settings, Store } from "./state";
+
+interface Shown {
+  settings: Settings;
+  facts: WhatIfFacts;
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+const change = (share: number): string => `${share < 0 ? "−" : "+"}${Math.abs(share * 100).toFixed(1)} %`;
+
+export class WhatIf {
+  private readonly form = byId<HTMLFormElement>("controls");
+  private readonly box = byId("answers");
+  private readonly inputs = new Map<string, HTMLInputElement | HTMLSelectElement>();
+  private answers: Shown[] = [];
+  private readonly status = element("p", { class: "empty", "aria-live": "polite" });
+
+  constructor(
+    private readonly store: Store,
+    keys: KeyFacts[],
+  ) {
+    for (const key of keys) {
+      const input = key.choices.length > 0 ? element("select") : element("input", { size: "4", inputmode: "numeric" });
+      if (input instanceof HTMLSelectElement) {
+        const usual = String(key.default);
+        const names = key.choices.map((choice) => ({ name: choice.name, title: choice.name, text: choice.text }));
+        fill(input, names.some((one) => one.name === usual) ? names : [{ name: usual, title: usual }, ...names], usual);
+      } else {
+        input.value = String(key.default);
+      }
+      input.name = key.key;
+      this.inputs.set(key.key, input);
+      this.form.append(element("label", { title: key.text }, key.key.replaceAll("_", " "), input));
+      input.dataset["usual"] = String(key.default);
+    }
+    const button = element("button", { type: "submit" }, "Compare with identity");
+    button.disabled = isExported();
+    this.form.append(button);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.add(this.chosen());
+    });
+    store.listen((_, changed) => {
+      if (changed.has("launch")) {
+        this.answers = [];
+        this.render();
+      } else if (changed.has("settingsA") || changed.has("settingsB")) {
+        this.render();
+      }
+    });
+    this.render();
+  }
+
+  private chosen(): Settings {
+    const settings: Settings = {};
+    for (const [key, input] of this.inputs) {
+      if (input.value !== input.dataset["usual"]) {
+        settings[key] = input.value;
+      }
+    }
+    return settings;
+  }
+
+  async add(settings: Settings): Promise<void> {
+    this.status.textContent = "The engine computes…";
+    const began = performance.now();
+    try {
+      const facts = await json<WhatIfFacts>(`launch/${this.store.view.launch}/whatif`, settings);
+      this.answers = this.answers.filter((one) => address("", one.settings) !== address("", settings));
+      this.answers.push({ settings, facts });
+      this.status.textContent = `Answered in ${((performance.now() - began) / 1000).toFixed(2)} s.`;
+      this.render();
+      this.store.set({ settingsB: settings });
+    } catch (error) {
+      showError(this.status, error);
+    }
+  }
+
+  private render(): void {
+    const { settingsA, settingsB } = this.store.view;
+    if (this.answers.length === 0) {
+      this.box.replaceChildren(
+        element("p", { class: "empty" }, isExported() ? "An exported page has no engine: run rayreplay view on the trace." : "Choose a packing, an order or a policy above."),
+        this.status,
+      );
+      return;
+    }
+    const sorted = [...this.answers].sort((x, y) => last(y.facts).change - last(x.facts).change);
+    const body = element("tbody");
+    for (const { settings, facts } of sorted) {
+      const row = last(facts);
+      const same = (one: Settings): boolean => address("", one) === address("", settings);
+      const use = (name: "settingsA" | "settingsB", text: string): HTMLButtonElement => {
+        const button = element("button", { type: "button", "aria-pressed": String(same(name === "settingsA" ? settingsA : settingsB)) }, text);
+        button.addEventListener("click", () => this.store.set({ [name]: settings }));
+        return button;
+      };
+      const copy = element("button", { type: "button", title: facts.command }, "copy command");
+      copy.addEventListener("click", () => void navigator.clipboard.writeText(facts.command));
+      body.append(
+        element(
+          "tr",
+          same(settingsB) ? { class: "chosen" } : {},
+          element("td", {}, named(settings, row.packing)),
+          element("td", { class: "number" }, percent(row.efficiency)),
+          element("td", { class: "number" }, change(row.change)),
+          element("td", { class: "number" }, row.warp_events.toLocaleString("en-US")),
+          element("td", {}, use("settingsA", "left"), " ", use("settingsB", "right"), " ", copy),
+        ),
+      );
+    }
+    const head = ["settings", "SIMT efficiency", "change to identity", "warp events", "maps"].map((text, i) =>
+      element("th", i > 0 && i < 4 ? { class: "number" } : {}, text),
+    );
+    const best = sorted[0] as Shown;
+    const verdict =
+      last(best.facts).change > 0
+        ? `${named(best.settings, last(best.facts).packing)} is best of these: ${change(last(best.facts).change)} SIMT efficiency. Efficiency is not speed: whatif --models gives time.`
+        : "None of these is better than identity.";
+    this.box.replaceChildren(element("p", { class: "readout", id: "answer" }, verdict), element("table", {}, element("thead", {}, element("tr", {}, ...head)), body), this.status);
+  }
+}
+
+const last = (facts: WhatIfFacts): WhatIfFacts["rows"][number] => facts.rows[facts.rows.length - 1] as WhatIfFacts["rows"][number];
+
+function named(settings: Settings, packing: string): string {
+  const others = Object.entries(settings).filter(([key]) => key !== "packing");
+  return [packing.split(":")[0], ...others.map(([key, value]) => `${key} ${value}`)].join(", ");
+}
