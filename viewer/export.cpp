@@ -92,7 +92,9 @@ std::vector<ExportedFile> export_files(Content& content, const ExportWanted& wan
   for (const Choice& metric : face_metrics()) {
     exporter.add(launch + "faces", {{"metric", metric.name}});
   }
-  for (const Choice& map : known_maps(experiment::launch_of(trace, wanted.launch, "--launch"))) {
+  const trace::Launch& shown = experiment::launch_of(trace, wanted.launch, "--launch");
+  const bool has_groups = !shown.thread_warp.empty() && !shown.data.events.group.empty();
+  for (const Choice& map : known_maps(shown)) {
     exporter.add(launch + "pixels", {{"map", map.name}});
     for (const Parameters& answer : wanted.answers) {
       if (map.of_settings) {
@@ -100,12 +102,17 @@ std::vector<ExportedFile> export_files(Content& content, const ExportWanted& wan
       }
     }
   }
+  exporter.add(launch + "ranking");
   for (const Parameters& answer : wanted.answers) {
     exporter.add(launch + "whatif", answer);
+    exporter.add(launch + "ranking", answer);
   }
   for (const std::uint64_t thread : wanted.threads) {
     exporter.add(fmt::format("{}thread/{}", launch, thread));
     exporter.add(launch + "warp", {{"thread", std::to_string(thread)}});
+    if (has_groups) {
+      exporter.add(launch + "captured", {{"thread", std::to_string(thread)}});
+    }
     for (const Parameters& answer : wanted.answers) {
       exporter.add(launch + "warp", with({{"thread", std::to_string(thread)}}, answer));
     }

@@ -237,6 +237,82 @@ TEST_F(ViewerContent, WhatIfIsTheCommandsAnswer) {
   EXPECT_EQ(found["command"], "rayreplay whatif '" + path_ + "' --packing 'numrays' --policy 'oldest-lane'");
 }
 
+/// Idle lanes of every warp from the slow replayer.
+TEST_F(ViewerContent, RankingsAreTheIdleLanesOfTheWarps) {
+  const json found = document("launch/0/ranking");
+  experiment::Configuration configuration;
+  configuration.packings = {"identity"};
+  const experiment::Resolved resolved = experiment::resolve(configuration, trace());
+  const scheduler::WarpAssignment packed = experiment::in_order(launch(), resolved.order, resolved.warp_size);
+  std::vector<std::pair<std::uint64_t, std::size_t>> idle;
+  std::map<std::pair<int, int>, std::uint64_t> by_call;
+  std::uint64_t all = 0;
+  for (std::size_t warp = 0; warp < packed.warps(); ++warp) {
+    std::uint64_t lost = 0;
+    for (const simt::WarpEvent& event :
+         simt::replay_warp_reference(launch(), trace().shaders, packed, warp, simt::Policy::StageMajority)) {
+      const auto free = packed.warp_size - static_cast<std::uint64_t>(__builtin_popcountll(event.mask));
+      lost += free;
+      by_call[{static_cast<int>(event.kind), event.shader}] += free;
+    }
+    idle.emplace_back(lost, warp);
+    all += lost;
+  }
+  std::sort(idle.begin(), idle.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  EXPECT_EQ(found["idle_lanes"], all);
+  ASSERT_EQ(found["warps"].size(), 25U);
+  for (std::size_t i = 0; i < 25; ++i) {
+    EXPECT_EQ(found["warps"][i]["warp"], idle[i].second);
+    EXPECT_EQ(found["warps"][i]["idle_lanes"], idle[i].first);
+    EXPECT_EQ(document("launch/0/warp", {{"thread", found["warps"][i]["thread"].dump()}})["warp"], idle[i].second);
+  }
+  ASSERT_EQ(found["calls"].size(), by_call.size());
+  std::uint64_t before = ~std::uint64_t{0};
+  for (const json& call : found["calls"]) {
+    const auto lost = call["idle_lanes"].get<std::uint64_t>();
+    EXPECT_EQ(lost, (by_call[{call["kind"].get<int>(), call["shader"].get<int>()}]));
+    EXPECT_LE(lost, before);
+    before = lost;
+  }
+}
+
+/// A capture of an H200: each of its groups of one warp is listed once, in order, with its lanes.
+TEST(ViewerCaptured, WarpsAreTheCapturedGroups) {
+  auto data = std::make_shared<experiment::InputData>();
+  data->trace = trace::load(RAYREPLAY_SOURCE_DIR "/tests/data/h200/teapot-alpha.rrt");
+  const trace::Launch& launch = data->trace.launches.at(0);
+  ASSERT_FALSE(launch.thread_warp.empty());
+  ASSERT_FALSE(launch.data.events.group.empty());
+  Content content({.trace_file = "t.rrt", .asked = {}}, data, nullptr);
+  // Groups of calls, by warp; a group of a report or an ignore is none.
+  std::map<std::uint32_t, std::map<std::uint32_t, std::uint16_t>> groups;
+  const trace::Events& events = launch.data.events;
+  for (std::size_t row = 0; row < events.size(); ++row) {
+    if (trace::is_warp_event(events.kind[row])) {
+      groups[launch.groups.warp[events.group[row]]][events.group[row]] = events.shader[row];
+    }
+  }
+  std::size_t looked_at = 0;
+  for (std::uint32_t thread = 0; thread < launch.thread_warp.size() && looked_at < 20; thread += 97) {
+    const std::uint32_t warp = launch.thread_warp[thread];
+    const json found = json::parse(content.answer({"launch/0/captured", {{"thread", std::to_string(thread)}}}).body);
+    ASSERT_TRUE(found.contains("warp")) << found.dump();
+    EXPECT_EQ(found["warp"], warp);
+    const auto& expected = groups[warp];
+    ASSERT_EQ(found["events"].size(), expected.size());
+    std::size_t i = 0;
+    for (const auto& [group, shader] : expected) {
+      const json& event = found["events"][i++];
+      EXPECT_EQ(event[1], shader);
+      EXPECT_EQ(event[2].get<std::uint64_t>() | event[3].get<std::uint64_t>() << 32U, launch.groups.lane_mask[group]);
+    }
+    EXPECT_EQ(found["lanes"][launch.thread_lane[thread]]["thread"], thread);
+    ++looked_at;
+  }
+  EXPECT_GE(looked_at, 5U);
+}
+
 TEST_F(ViewerContent, SettingsChangeTheMapThatDependsOnThem) {
   const ReadSlice one = read(ask("launch/0/pixels", {{"map", "efficiency"}}).body);
   const ReadSlice two = read(ask("launch/0/pixels", {{"map", "efficiency"}, {"packing", "random"}}).body);
@@ -267,6 +343,7 @@ TEST_F(ViewerContent, BadAddressesAreExplained) {
   refused("launch/0/faces", {{"metric", "closest"}}, 400, "unknown metric");
   refused("launch/0/warp", {{"thread", "x"}}, 400, "no number");
   refused("launch/0/warp", {{"thread", "0"}, {"packing", "numray"}}, 400, "numrays");
+  refused("launch/0/captured", {{"thread", "0"}}, 400, "no warps or groups");
   refused("launch/0/whatif", {{"machine", "/etc/passwd"}}, 400, "");
   refused("launch/0/whatif", {{"launch", "0"}}, 400, "does not set this key");
   refused("launch/0/pixels", {{"map", "rays"}, {"colour", "red"}}, 400, "unknown parameter");

@@ -176,6 +176,20 @@ test("a live what-if is the command's answer, and the second map shows it", asyn
   await page.close();
 });
 
+test("a ranked warp is shown when it is chosen", async () => {
+  const page = await opened();
+  const { warps, calls } = await json("launch/0/ranking");
+  const { shaders, kinds } = await json("trace");
+  const worst = `${kinds[calls[0].kind]} ${calls[0].shader} ${shaders[calls[0].shader].name}`;
+  await page.locator("#ranking-said", { hasText: worst }).waitFor();
+  const row = page.locator("#ranking tbody tr").nth(1);
+  assert.equal(await row.locator("td").first().textContent(), String(warps[1].warp));
+  await row.click();
+  await page.locator("#warp-facts", { hasText: `warp ${warps[1].warp}, ` }).waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
 test("faces have the colours of their values", async () => {
   const page = await opened();
   await page.selectOption("#faces", "linear");

@@ -55,6 +55,18 @@ struct Choice {
                                                 const scheduler::WarpAssignment& packed,
                                                 const scheduler::Segments& segments, std::uint64_t thread);
 
+/// The warp of hardware in which the thread ran, from the captured groups of its threads: as warp_facts, in the order in
+/// which they ran; groups whose lanes came from several warps are counted (`repacked`) and not listed. Missing without
+/// groups or warps.
+[[nodiscard]] nlohmann::ordered_json captured_warp_facts(const trace::Trace& trace, const trace::Launch& launch,
+                                                         std::uint64_t thread);
+
+/// Where lanes idle: the warps and the calls that lose the most lane slots, and the pixels with the most shader calls;
+/// each with its share of all, and of warps and pixels a thread to look at.
+[[nodiscard]] nlohmann::ordered_json ranking_facts(experiment::Workbench& bench,
+                                                   const experiment::Experiment& experiment,
+                                                   const experiment::Resolved& resolved, const trace::Trace& trace);
+
 /// The rows of `rayreplay whatif` for the experiment's packing, and the command that prints them.
 [[nodiscard]] nlohmann::ordered_json what_if_facts(experiment::Workbench& bench,
                                                    const experiment::Experiment& experiment,

@@ -134,7 +134,12 @@ Answer Content::routed(const Request& request) {
     const auto thread = number_of(parts[3]);
     return thread ? json_answer(thread_facts(all, launch, *thread)) : failure(kUnknown, "no such address");
   }
-  if ((what != "pixels" && what != "warp" && what != "whatif") || parts.size() != 3) {
+  if (what == "captured" && parts.size() == 3) {
+    const auto thread = number_of(take(rest, "thread"));
+    require_none(rest);
+    return thread ? json_answer(captured_warp_facts(all, launch, *thread)) : failure(kUnknown, "no such address");
+  }
+  if ((what != "pixels" && what != "warp" && what != "whatif" && what != "ranking") || parts.size() != 3) {
     return failure(kUnknown, "no such address");
   }
   const experiment::Experiment experiment = experiment::Evaluator::open(settings, data_, options_.trace_file);
@@ -144,6 +149,10 @@ Answer Content::routed(const Request& request) {
     const std::string map = take(rest, "map");
     require_none(rest);
     return slice_answer(pixel_slice(map, bench, experiment, resolved, all));
+  }
+  if (what == "ranking") {
+    require_none(rest);
+    return json_answer(ranking_facts(bench, experiment, resolved, all));
   }
   if (what == "whatif") {
     require_none(rest);

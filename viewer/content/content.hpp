@@ -10,6 +10,8 @@
 //   launch/N/camera               primary rays of the corners (JSON)
 //   launch/N/thread/T             rays and events of a thread (JSON)
 //   launch/N/warp?thread=T        the thread's warp: lanes, warp events with their masks (JSON)
+//   launch/N/captured?thread=T    the same from the captured groups of the thread's hardware warp (JSON)
+//   launch/N/ranking              warps, calls and pixels that lose the most lane slots, or call most (JSON)
 //   launch/N/whatif               `rows` of `rayreplay whatif`: identity, and the packing of the parameters (JSON)
 // Other parameters are keys of experiments (`packing=numrays`), checked like those of the command line.
 // Answers with status 400 (Usage, with the message), 404 (no such address) and 500 hold JSON: `error`. Nothing is

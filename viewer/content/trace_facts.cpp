@@ -47,6 +47,7 @@ ordered_json launch_json(const trace::Launch& launch) {
           {"milliseconds",
            launch.duration_ns == 0 ? ordered_json() : ordered_json(static_cast<double>(launch.duration_ns) * 1e-6)},
           {"has_warps", !launch.thread_warp.empty()},
+          {"has_groups", !launch.thread_warp.empty() && !launch.data.events.group.empty()},
           {"tlas", launch.tlas == trace::kNone ? ordered_json() : ordered_json(launch.tlas)},
           {"maps", choices_json(known_maps(launch))}};
 }

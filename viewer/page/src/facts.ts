@@ -17,6 +17,7 @@ export interface LaunchFacts {
   frame: number;
   milliseconds: number | null;
   has_warps: boolean;
+  has_groups: boolean;
   tlas: number | null;
   maps: Choice[];
 }
@@ -89,6 +90,24 @@ export interface WarpFacts {
   efficiency: number | null;
   /** Kind, shader, bits of lanes 0 to 31, bits of lanes 32 to 63. */
   events: [number, number, number, number][];
+}
+/** Of the captured warp: without packing, order and policy. */
+export interface CapturedFacts extends Omit<WarpFacts, "start" | "packing" | "order" | "policy"> {
+  repacked: number;
+  sm: number | null;
+}
+interface IdleFacts {
+  warp_events: number;
+  efficiency: number;
+  idle_lanes: number;
+  share: number;
+}
+export interface RankingFacts {
+  idle_lanes: number;
+  efficiency: number;
+  warps: (IdleFacts & { warp: number; thread: number })[];
+  calls: (IdleFacts & { kind: number; shader: number })[];
+  pixels: { thread: number; calls: number; share: number }[];
 }
 export interface CameraFacts {
   corners: RayFacts[] | null;

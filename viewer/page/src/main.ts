@@ -4,6 +4,7 @@ import { json } from "./data";
 import { byId, element, fill } from "./dom";
 import type { KeyFacts, LaunchFacts, TraceFacts } from "./facts";
 import { Pixels } from "./pixels";
+import { Ranking } from "./ranking";
 import { Scene } from "./scene";
 import { Store } from "./state";
 import { Thread } from "./thread";
@@ -23,7 +24,7 @@ function showFacts(trace: TraceFacts, launch: LaunchFacts): void {
     `${launch.rays.toLocaleString("en-US")} rays`,
     `${launch.events.toLocaleString("en-US")} events`,
     ...(launch.milliseconds === null ? [] : [`${launch.milliseconds.toFixed(3)} ms`]),
-    ...(trace.not_captured.length === 0 ? [] : [`${trace.not_captured.length} notes on missing data`]),
+    ...(trace.not_captured.length === 0 ? [] : [`${trace.not_captured.length} ${trace.not_captured.length === 1 ? "note" : "notes"} on missing data`]),
   ];
   const facts = byId("facts");
   facts.textContent = parts.join(" · ");
@@ -72,9 +73,10 @@ async function main(): Promise<void> {
   });
   const scene = new Scene(store, trace);
   const pixels = new Pixels(store, launchOf);
-  const warp = new Warp(store, trace);
+  const warp = new Warp(store, trace, launchOf);
   const thread = new Thread(store, trace, (facts) => scene.showThread(facts));
   new WhatIf(store, keys);
+  const ranking = new Ranking(store, (kind, shader) => warp.callName(kind, shader), launchOf);
   document.addEventListener("keydown", (event) => {
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey) {
       return;
@@ -88,7 +90,7 @@ async function main(): Promise<void> {
       void scene.capturedCamera();
     }
   });
-  await Promise.all([pixels.load(), scene.load(), warp.load(), thread.load()]);
+  await Promise.all([pixels.load(), scene.load(), warp.load(), thread.load(), ranking.load()]);
   document.documentElement.dataset["ready"] = "yes";
 }
 

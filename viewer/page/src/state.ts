@@ -14,6 +14,8 @@ export interface View {
   metric: string;
   /** "log" or "linear": colours of faces. */
   faces: string;
+  /** "modelled" or "captured": whose warp is shown. */
+  warp: string;
   thread: number | null;
   ray: number | null;
 }
@@ -28,6 +30,7 @@ export const firstView = (): View => ({
   settingsB: {},
   metric: "closest-hits",
   faces: "log",
+  warp: "modelled",
   thread: null,
   ray: null,
 });

@@ -1,8 +1,8 @@
 // A warp under the glass: lanes by warp events, a cell for each active lane, in the shader's colour.
 import { categoryColor, css } from "./colors";
 import { json } from "./data";
-import { byId, element, showError } from "./dom";
-import type { TraceFacts, WarpFacts } from "./facts";
+import { byId, element, fill, showError } from "./dom";
+import type { CapturedFacts, LaunchFacts, TraceFacts, WarpFacts } from "./facts";
 import type { Settings, Store } from "./state";
 
 const kCell = 12;
@@ -23,14 +23,17 @@ export const activeLanes = (event: WarpFacts["events"][number]): number => {
 export class Warp {
   private readonly bar = byId("warp-bar");
   private readonly box = byId("warp-view");
+  private readonly select = element("select", { id: "warp-kind", "aria-label": "Whose warp" });
   private version = 0;
 
   constructor(
     private readonly store: Store,
     private readonly trace: TraceFacts,
+    private readonly launchOf: () => LaunchFacts,
   ) {
+    this.select.addEventListener("change", () => store.set({ warp: this.select.value }));
     store.listen((_, changed) => {
-      if (changed.has("thread") || changed.has("settingsA") || changed.has("launch") || changed.has("theme")) {
+      if (changed.has("thread") || changed.has("warp") || changed.has("settingsA") || changed.has("launch") || changed.has("theme")) {
         void this.load();
       }
     });
@@ -47,9 +50,10 @@ export class Warp {
     if (thread === null) {
       return;
     }
+    const captured = this.launchOf().has_groups && this.store.view.warp === "captured";
     try {
-      const parameters: Settings = { thread: String(thread), ...settingsA };
-      const facts = await json<WarpFacts>(`launch/${launch}/warp`, parameters);
+      const parameters: Settings = { thread: String(thread), ...(captured ? {} : settingsA) };
+      const facts = await json<WarpFacts | CapturedFacts>(`launch/${launch}/${captured ? "captured" : "warp"}`, parameters);
       if (version === this.version) {
         this.show(facts);
       }
@@ -61,11 +65,21 @@ export class Warp {
     }
   }
 
-  private show(facts: WarpFacts): void {
+  private show(facts: WarpFacts | CapturedFacts): void {
     const efficiency = facts.efficiency === null ? "no events" : `${(facts.efficiency * 100).toFixed(1)} % of lanes active`;
+    const kinds = ["modelled", ...(this.launchOf().has_groups ? ["captured"] : [])];
+    fill(this.select, kinds.map((name) => ({ name, title: name })), this.store.view.warp);
+    const [said, how] =
+      "packing" in facts
+        ? [`warp ${facts.warp}, starts as ${facts.start}`, `${facts.packing}, ${facts.order}, ${facts.policy}`]
+        : [
+            `warp ${facts.warp} of the hardware${facts.sm === null ? "" : `, SM ${facts.sm}`}`,
+            facts.repacked === 0 ? "no event ran in another warp" : `${facts.repacked} events of its threads ran in groups of several warps, which are not here`,
+          ];
     this.bar.replaceChildren(
-      element("span", { id: "warp-facts" }, `warp ${facts.warp}, starts as ${facts.start}: ${facts.event_count} warp events, ${efficiency}`),
-      element("span", { class: "empty" }, `${facts.packing}, ${facts.order}, ${facts.policy}`),
+      ...(kinds.length > 1 ? [this.select] : []),
+      element("span", { id: "warp-facts" }, `${said}: ${facts.event_count} warp events, ${efficiency}`),
+      element("span", { class: "empty" }, how),
     );
     const columns = Math.min(facts.events.length, kMostColumns);
     const canvas = element("canvas", {
