@@ -23,6 +23,9 @@ PUBLISHED_SAMPLES = 1280 * 720 * 8  # rays of a launch grow with these
 # In memory time the default of 6 cycles an instruction holds a share for the waits that captured accesses add again, 4 does not.
 FOUR_CYCLES = ["--cycles-per-instruction", "4"]
 FLUID = {"blocks": ["--cost-source", "blocks"], "paths": ["--cost-source", "paths"]}
+# Memory time lets lanes run a call together only if it is the call of the same number of their ray of the same number. The
+# default policy of the fluid model gathers more, these gather less.
+POLICIES = ("independent", "trace-barrier")
 MEMORY_TIME = {
     "paths and accesses, memory time": ["--cost-source", "paths", *FOUR_CYCLES],
     "the same, 6 cycles an instruction": ["--cost-source", "paths"],
@@ -110,6 +113,7 @@ def main():
     parser.add_argument("program", nargs="?", type=pathlib.Path, default=pathlib.Path("build/release/rayreplay"))
     parser.add_argument("--application", type=pathlib.Path, help="one_weekend; default: beside rayreplay")
     parser.add_argument("--size", default="640x360", help="of the picture")
+    parser.add_argument("--no-memory-time", action="store_true", help="print the first rows alone, those of the fluid model")
     parser.add_argument("--verdict-size", default="320x180", help="of the picture of memory time's verdict, which takes hundreds of memory times")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the traces, which are taken from there if they exist")
     options = parser.parse_args()
@@ -127,6 +131,11 @@ def main():
         for label, arguments in FLUID.items():
             fluid = launch.figures(*arguments, "--no-sensitivity")
             times(f"{label}, fluid model", launch, fluid["rows"], "milliseconds")
+        for policy in POLICIES:
+            fluid = launch.figures(*FLUID["paths"], "--policy", policy, "--no-sensitivity")
+            times(f"paths, fluid model, policy `{policy}`", launch, fluid["rows"], "milliseconds")
+        if options.no_memory_time:
+            return
         numbers = None
         parts = {}
         for label, arguments in MEMORY_TIME.items():

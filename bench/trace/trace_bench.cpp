@@ -1,7 +1,7 @@
 // How fast a trace loads, against read() of the same file: `trace_bench [--events=N] [--paths] [--keep=FILE]`.
 //
 // With --paths each call of a shader and each thread has the path that it took (rayreplay capture --profile paths).
-// The file is made first (10 million events by default; --events=100000000 needs 1.1 GB of disk and 3 GB of memory) and
+// The file is made first (10 million events by default; --events=100000000 needs 1.2 GB of disk and 3 GB of memory) and
 // is in the page cache when it is measured. Each iteration of `load` also times read() of the file into fresh memory,
 // so that the ratio holds on a machine that others use too:
 //   ratio        read() of the file's bytes / load(): 1 would be as fast as reading

@@ -2,26 +2,9 @@
 # One case of optimised_shaders.sh's test: case.sh NAME SCRIPT RAYREPLAY ONE_WEEKEND
 set -euo pipefail
 name=$1 script=$2 rayreplay=$3 one_weekend=$4
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-export TMPDIR=$folder
-# The software driver where it is installed, whatever devices there are.
-for driver in /usr/share/vulkan/icd.d/lvp_icd*; do
-  if [ -z "${VK_DRIVER_FILES:-}" ] && [ -e "$driver" ]; then export VK_DRIVER_FILES=$driver; fi
-done
+run() { "$script" "$@"; }
+. "$(dirname "$(readlink -f "$0")")/../support/script_case.sh"
 
-# expect CODE TEXT ARGS…: the script ends with CODE and says TEXT (a part of a line) on either stream.
-expect() {
-  local code=$1 text=$2 ended=0
-  shift 2
-  "$script" "$@" > said 2>&1 || ended=$?
-  if [ "$ended" -ne "$code" ] || ! grep -qF -- "$text" said; then
-    echo "optimised_shaders.sh $*: exit code $ended, expected $code; expected '$text' in:"
-    cat said
-    exit 1
-  fi
-}
 # rows FORM…: these forms have the row of a form that changes nothing, and no other has.
 rows() {
   [ "$(sed -n 's/^| \(.*\) | | nothing to change |$/\1/p' said | paste -sd' ')" = "$*" ] || { cat said; exit 1; }
