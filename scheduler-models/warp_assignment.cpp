@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "scheduler-models/thread_places.hpp"
 
 namespace rayreplay::scheduler {
 namespace {
@@ -30,23 +32,8 @@ void check(const WarpAssignment& assignment, std::uint64_t threads) {
   if (assignment.tile.size() != warps) {
     broken("tile", fmt::format("{} entries", assignment.tile.size()), fmt::format("one per warp: {}", warps));
   }
-  std::vector<bool> seen(threads);
-  std::uint64_t standing = 0;
-  for (std::size_t place = 0; place < assignment.thread_at.size(); ++place) {
-    const std::uint32_t thread = assignment.thread_at[place];
-    if (thread == kNoThread) {
-      continue;
-    }
-    if (thread >= threads || seen[thread]) {
-      broken(fmt::format("thread_at[{}]", place),
-             fmt::format("thread {}{}", thread, thread >= threads ? "" : " for the second time"),
-             fmt::format("each of {} threads once", threads));
-    }
-    seen[thread] = true;
-    ++standing;
-  }
-  if (standing != threads) {
-    broken("thread_at", fmt::format("{} threads", standing), fmt::format("each of {} threads once", threads));
+  if (auto fault = fault_of_places(assignment.thread_at, threads)) {
+    broken(std::move(fault->where), std::move(fault->found), std::move(fault->expected));
   }
   std::vector<bool> rank_taken(warps);
   std::vector<bool> tile_used(warps);

@@ -28,6 +28,15 @@ std::optional<Extent> parse_extent(const std::string& text, const std::string& o
                                  "auto, or WIDTHxHEIGHT in whole numbers from 1, such as 8x4", ""});
 }
 
+Extent in_warps(const std::string& what, Extent extent, Extent shape) {
+  if (extent.width % shape.width != 0 || extent.height % shape.height != 0) {
+    throw Error(ErrorKind::Usage, {fmt::format("the {} does not hold whole warps", what), what,
+                                   fmt::format("{}x{}", extent.width, extent.height),
+                                   fmt::format("multiples of the warp's {}x{}", shape.width, shape.height), ""});
+  }
+  return {extent.width / shape.width, extent.height / shape.height};
+}
+
 Extent default_warp_shape(trace::LaunchSize size, std::uint32_t warp_size) {
   if (size.height == 1) {
     return {warp_size, 1};

@@ -30,6 +30,10 @@ struct Extent {
 /// other sizes.
 [[nodiscard]] Extent default_warp_shape(trace::LaunchSize size, std::uint32_t warp_size);
 
+/// The extent in warps of this shape. `what` ("tile") names the parameter in the message: Usage unless it holds whole
+/// warps.
+[[nodiscard]] Extent in_warps(const std::string& what, Extent extent, Extent shape);
+
 struct WarpGrid {
   Extent shape;
   std::uint32_t columns = 0;  ///< warps in a row of warps

@@ -15,8 +15,11 @@ constexpr std::uint32_t kSpheres = 485;
 constexpr std::uint32_t kInstances = 8;
 constexpr std::uint32_t kThreadsTogether = 8192;
 constexpr std::uint64_t kEventsPerThread = 22;
+constexpr std::uint32_t kPathsOfShader =
+    200;  // together more than 256: two bytes an event on disk, as in real captures
+constexpr std::uint32_t kBlocksOfShader = 8;
 
-enum ShaderId : std::uint16_t { kRayGeneration, kSphere, kDiffuse, kMetal, kGlass, kSky };
+enum ShaderId : std::uint16_t { kRayGeneration, kSphere, kDiffuse, kMetal, kGlass, kSky, kShaders };
 
 trace::Scene make_scene(Random& random) {
   trace::Scene scene;
@@ -39,9 +42,52 @@ std::vector<trace::Shader> make_shaders() {
           {Stage::ClosestHit, "main", "glass", {}},     {Stage::Miss, "main", "sky", {}}};
 }
 
+/// Paths of calls as they are drawn: a few common ones, many rare ones. They have random numbers of their own, so that
+/// the events are the same with and without.
+class PathMaker {
+ public:
+  PathMaker() : calls_(std::size_t{kShaders} * kPathsOfShader, 0) {}
+
+  /// Path of the shader's next call, as in Events::path.
+  std::uint32_t next(std::uint16_t shader) {
+    const std::uint32_t most = random_.one_in(4) ? kPathsOfShader : 4;
+    const std::uint32_t row = shader * kPathsOfShader + random_.below(most);
+    ++calls_[row];
+    return row + 1;
+  }
+
+  [[nodiscard]] static std::uint64_t rows() {
+    return std::uint64_t{kShaders} * kPathsOfShader;
+  }
+
+  /// The table of what was drawn. Path i of a shader executed its first block once and each other block i times.
+  [[nodiscard]] trace::Paths table() const {
+    trace::Paths paths;
+    paths.calls.assign(calls_.begin(), calls_.end());
+    for (std::uint16_t shader = 0; shader < kShaders; ++shader) {
+      for (std::uint32_t i = 0; i < kPathsOfShader; ++i) {
+        paths.shader.push_back(shader);
+        paths.counts.push_back(1);
+        paths.counts.insert(paths.counts.end(), kBlocksOfShader - 1, i);
+      }
+      for (std::uint32_t block = 0; block < kBlocksOfShader; ++block) {
+        paths.block_shader.push_back(shader);
+        paths.function.push_back(0);
+        paths.block.push_back(block);
+      }
+    }
+    return paths;
+  }
+
+ private:
+  Random random_{2};
+  std::vector<std::uint64_t> calls_;
+};
+
 class Maker {
  public:
-  explicit Maker(Random& random) : random_(random) {}
+  /// `paths`: nullptr for events without them.
+  Maker(Random& random, PathMaker* paths) : random_(random), paths_(paths) {}
 
   void clear() {
     data_ = {};
@@ -115,24 +161,30 @@ class Maker {
     events.primitive.push_back(primitive);
     events.hit_kind.push_back(hit_kind);
     events.accepted.push_back(accepted);
+    if (paths_ != nullptr) {
+      events.path.push_back(trace::enters_shader(kind) ? paths_->next(shader) : 0);
+    }
   }
 
   Random& random_;
+  PathMaker* paths_;
   trace::ThreadData data_;
 };
 
 }  // namespace
 
-SyntheticCounts write_synthetic(const std::filesystem::path& path, std::uint64_t events) {
+SyntheticCounts write_synthetic(const std::filesystem::path& path, std::uint64_t events, bool paths) {
   using Clock = std::chrono::steady_clock;
   Random random(1);
   trace::Header header;
   header.application = "trace_bench";
   trace::Writer writer(path, header, make_shaders(), make_scene(random), {.overwrite = true});
   const auto rows = static_cast<std::uint32_t>(events / (kEventsPerThread * kThreadsTogether) + 1);
-  writer.begin_launch({kThreadsTogether, rows, 1});
+  writer.begin_launch({kThreadsTogether, rows, 1}, {.paths = paths ? PathMaker::rows() : 0});
   SyntheticCounts counts;
-  Maker maker(random);
+  PathMaker path_maker;
+  trace::LaunchExtras extras;
+  Maker maker(random, paths ? &path_maker : nullptr);
   Clock::duration writing{};
   for (std::uint32_t row = 0; row < rows; ++row) {
     maker.clear();
@@ -146,8 +198,14 @@ SyntheticCounts write_synthetic(const std::filesystem::path& path, std::uint64_t
     writer.append(maker.data());
     writing += Clock::now() - start;
   }
+  for (std::uint64_t thread = 0; paths && thread < counts.threads; ++thread) {
+    extras.thread_path.push_back(path_maker.next(kRayGeneration));
+  }
   const auto start = Clock::now();
-  writer.end_launch();
+  writer.end_launch({}, {}, {}, extras);
+  if (paths) {
+    writer.add_paths(path_maker.table());
+  }
   writer.finish();
   counts.write_seconds = std::chrono::duration<double>(writing + (Clock::now() - start)).count();
   return counts;

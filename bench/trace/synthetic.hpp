@@ -16,7 +16,8 @@ struct SyntheticCounts {
   double write_seconds = 0;  ///< spent in the writer
 };
 
-/// Writes a trace of about `events` events to `path`, replacing what is there. Memory: one batch of threads.
-SyntheticCounts write_synthetic(const std::filesystem::path& path, std::uint64_t events);
+/// Writes a trace of about `events` events to `path`, replacing what is there. Memory: one batch of threads; with paths
+/// also four bytes a thread. `paths`: each call of a shader and each thread has a path, one of 200 of its shader.
+SyntheticCounts write_synthetic(const std::filesystem::path& path, std::uint64_t events, bool paths = false);
 
 }  // namespace rayreplay::bench

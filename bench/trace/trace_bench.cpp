@@ -1,6 +1,7 @@
-// How fast a trace loads, against read() of the same file: `trace_bench [--events=N] [--keep=FILE]`.
+// How fast a trace loads, against read() of the same file: `trace_bench [--events=N] [--paths] [--keep=FILE]`.
 //
-// The file is made first (10 million events by default; --events=100000000 needs 1.1 GB of disk and 3 GB of memory) and
+// With --paths each call of a shader and each thread has the path that it took (rayreplay capture --profile paths).
+// The file is made first (10 million events by default; --events=100000000 needs 1.2 GB of disk and 3 GB of memory) and
 // is in the page cache when it is measured. Each iteration of `load` also times read() of the file into fresh memory,
 // so that the ratio holds on a machine that others use too:
 //   ratio        read() of the file's bytes / load(): 1 would be as fast as reading
@@ -33,6 +34,7 @@ using Clock = std::chrono::steady_clock;
 
 struct File {
   fs::path path;
+  bool paths = false;
   SyntheticCounts counts;
   std::uint64_t bytes = 0;
 };
@@ -68,6 +70,7 @@ std::uint64_t resident_bytes(const trace::Trace& trace) {
     const auto add = [&](const auto& column) { bytes += column.size() * sizeof(column[0]); };
     add(launch.data.ray_offset);
     add(launch.data.event_offset);
+    add(launch.thread_path);
     trace::visit_rays(launch.data.rays, [&](const char*, const auto& column, bool) { add(column); });
     trace::visit_events(launch.data.events, [&](const char*, const auto& column, bool) { add(column); });
   }
@@ -150,7 +153,8 @@ void write(benchmark::State& state) {
   double seconds = 0;
   std::uint64_t events = 0;
   for (auto _ : state) {
-    const SyntheticCounts counts = write_synthetic(path, std::min<std::uint64_t>(file().counts.events, 10'000'000));
+    const SyntheticCounts counts =
+        write_synthetic(path, std::min<std::uint64_t>(file().counts.events, 10'000'000), file().paths);
     state.SetIterationTime(counts.write_seconds);
     seconds += counts.write_seconds;
     events += counts.events;
@@ -177,6 +181,8 @@ int main(int argc, char** argv) {
       events = std::strtoull(argv[i] + 9, nullptr, 10);
     } else if (std::strncmp(argv[i], "--keep=", 7) == 0) {
       keep = argv[i] + 7;
+    } else if (std::strcmp(argv[i], "--paths") == 0) {
+      file().paths = true;
     } else {
       rest.push_back(argv[i]);
     }
@@ -185,11 +191,12 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&count, rest.data());
   file().path = keep.empty() ? std::filesystem::temp_directory_path() / ("trace_bench-" + std::to_string(::getpid()))
                              : std::filesystem::path(keep);
-  file().counts = write_synthetic(file().path, events);
+  file().counts = write_synthetic(file().path, events, file().paths);
   file().bytes = std::filesystem::file_size(file().path);
   benchmark::AddCustomContext("events", std::to_string(file().counts.events));
   benchmark::AddCustomContext("rays", std::to_string(file().counts.rays));
   benchmark::AddCustomContext("threads", std::to_string(file().counts.threads));
+  benchmark::AddCustomContext("paths", file().paths ? "yes" : "no");
   benchmark::AddCustomContext("file_bytes", std::to_string(file().bytes));
   benchmark::RunSpecifiedBenchmarks();
   if (keep.empty()) {

@@ -11,6 +11,17 @@
 namespace rayreplay::trace {
 namespace {
 
+/// The tables of a profile, which a trace has and what is read of its profile alone.
+template <class TraceOrProfile>
+void plan_tables(ColumnLoader& loader, TraceOrProfile& into) {
+  plan_block_counts(loader, into.block_counts);
+  plan_instruction_counts(loader, "branches", false, into.branch_counts);
+  plan_instruction_counts(loader, "loads", true, into.load_counts);
+  plan_value_counts(loader, into.value_counts);
+  plan_paths(loader, into.paths);
+  plan_access_sites(loader, into.access_sites);
+}
+
 /// Everything behind the envelope, decoded and checked.
 Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& path, const LoadOptions& options) {
   Trace trace;
@@ -28,12 +39,7 @@ Trace load_content(const FileDescriptor& bytes, const std::filesystem::path& pat
     for (std::uint64_t i = 0; i < launches; ++i) {
       plan_launch(loader, i, trace.launches[i], tables[i]);
     }
-    plan_block_counts(loader, trace.block_counts);
-    plan_instruction_counts(loader, "branches", false, trace.branch_counts);
-    plan_instruction_counts(loader, "loads", true, trace.load_counts);
-    plan_value_counts(loader, trace.value_counts);
-    plan_paths(loader, trace.paths);
-    plan_access_sites(loader, trace.access_sites);
+    plan_tables(loader, trace);
     PipelineNumbers pipelines;
     plan_pipeline_facts(loader, pipelines);
     loader.run(options.max_bytes, scene.copied_bytes + pipelines.copied_bytes, options.progress);
@@ -72,12 +78,7 @@ Profile load_profile(const std::filesystem::path& path) {
   ColumnLoader loader(file);
   ShaderNumbers shaders;
   plan_shaders(loader, shaders);
-  plan_block_counts(loader, profile.block_counts);
-  plan_instruction_counts(loader, "branches", false, profile.branch_counts);
-  plan_instruction_counts(loader, "loads", true, profile.load_counts);
-  plan_value_counts(loader, profile.value_counts);
-  plan_paths(loader, profile.paths);
-  plan_access_sites(loader, profile.access_sites);
+  plan_tables(loader, profile);
   PipelineNumbers pipelines;
   plan_pipeline_facts(loader, pipelines);
   loader.run(0, 0, nullptr);

@@ -9,10 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/declare_parameters.hpp"
-#include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "scheduler-models/observed_tiles.hpp"
 #include "scheduler-models/space_filling.hpp"
@@ -84,12 +81,7 @@ class MortonGroups final : public LaunchOrder {
       group = observed->group;
     }
     group = group_.value_or(group);
-    if (group.width % shape.width != 0 || group.height % shape.height != 0) {
-      throw Error(ErrorKind::Usage,
-                  {"the group does not hold whole warps", "group", fmt::format("{}x{}", group.width, group.height),
-                   fmt::format("multiples of the warp's {}x{}", shape.width, shape.height), ""});
-    }
-    return {group.width / shape.width, group.height / shape.height};
+    return in_warps("group", group, shape);
   }
 
   std::optional<Extent> warp_;

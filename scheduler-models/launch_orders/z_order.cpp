@@ -14,8 +14,6 @@
 #include <limits>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/declare_parameters.hpp"
 #include "base/error.hpp"
 #include "scheduler-models/launch_order.hpp"
@@ -143,12 +141,7 @@ class ZOrder final : public LaunchOrder {
   [[nodiscard]] Extent tile_in_warps(const ZOrderLayout& observed, Extent shape) const {
     const Extent tile = tile_.value_or(
         Extent{rounded_up(observed.tile.width, shape.width), rounded_up(observed.tile.height, shape.height)});
-    if (tile.width % shape.width != 0 || tile.height % shape.height != 0) {
-      throw Error(ErrorKind::Usage,
-                  {"the tile does not hold whole warps", "tile", fmt::format("{}x{}", tile.width, tile.height),
-                   fmt::format("multiples of the warp's {}x{}", shape.width, shape.height), ""});
-    }
-    return {tile.width / shape.width, tile.height / shape.height};
+    return in_warps("tile", tile, shape);
   }
 
   std::optional<Extent> warp_;

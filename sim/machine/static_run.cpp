@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/report_progress.hpp"
 #include "sim/machine/fluid.hpp"
+#include "sim/machine/schedule_round.hpp"
 #include "sim/machine/timing.hpp"
 
 namespace rayreplay::machine {
@@ -18,11 +19,8 @@ using scheduler::SegmentSchedule;
 
 using LowestFirst = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
 
-struct Unit {
-  std::uint64_t round = 0;       ///< the current one
-  std::uint64_t next_warp = 0;   ///< of the round, to start next
-  std::uint64_t unfinished = 0;  ///< warps of the round that have not ended
-  std::uint32_t sm = kNoSm;      ///< of the unit; kNoSm: not chosen yet, or each warp has its own
+struct Unit : ScheduleRound {
+  std::uint32_t sm = kNoSm;  ///< of the unit; kNoSm: not chosen yet, or each warp has its own
 };
 
 class StaticRun {
@@ -80,20 +78,8 @@ class StaticRun {
     }
   }
 
-  /// Advances the unit to its next non-empty round; false if there is none.
   bool enter_round(std::uint32_t number, std::uint64_t round) {
-    Unit& unit = units_[number];
-    const std::uint64_t end = schedule_->unit_begin[number + 1];
-    while (round < end && schedule_->round_begin[round] == schedule_->round_begin[round + 1]) {
-      ++round;
-    }
-    if (round == end) {
-      return false;
-    }
-    unit.round = round;
-    unit.next_warp = schedule_->round_begin[round];
-    unit.unfinished = schedule_->round_begin[round + 1] - unit.next_warp;
-    return true;
+    return units_[number].enter(*schedule_, number, round);
   }
 
   void bind_fixed_units() {
@@ -137,7 +123,7 @@ class StaticRun {
     for (std::uint32_t sm = fluid_.emptiest(); sm != kNoSm && next_anywhere(number); sm = fluid_.emptiest()) {
       if (schedule_->spread) {
         start(number, sm);
-        if (units_[number].next_warp == schedule_->round_begin[units_[number].round + 1]) {
+        if (units_[number].is_out(*schedule_)) {
           ready_.pop();
         }
       } else {
@@ -156,7 +142,7 @@ class StaticRun {
     while (!waiting.empty() && fluid_.has_room(sm)) {
       const std::uint32_t number = waiting.top();
       start(number, sm);
-      if (units_[number].next_warp == schedule_->round_begin[units_[number].round + 1]) {
+      if (units_[number].is_out(*schedule_)) {
         waiting.pop();
       }
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "scheduler-models/thread_places.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -14,27 +15,6 @@ namespace {
 [[noreturn]] void broken(std::string where, std::string found, std::string expected) {
   throw Error(ErrorKind::Internal, {"a work plan breaks its contract", std::move(where), std::move(found),
                                     std::move(expected), "report this: the work distribution is at fault"});
-}
-
-void check_threads(const WorkPlan& plan, std::uint64_t threads) {
-  std::vector<bool> seen(threads);
-  std::uint64_t placed = 0;
-  for (std::size_t place = 0; place < plan.thread_at.size(); ++place) {
-    const std::uint32_t thread = plan.thread_at[place];
-    if (thread == scheduler::kNoThread) {
-      continue;
-    }
-    if (thread >= threads || seen[thread]) {
-      broken(fmt::format("thread_at[{}]", place),
-             fmt::format("thread {}{}", thread, thread >= threads ? "" : " for the second time"),
-             fmt::format("each of {} threads once", threads));
-    }
-    seen[thread] = true;
-    ++placed;
-  }
-  if (placed != threads) {
-    broken("thread_at", fmt::format("{} threads", placed), fmt::format("each of {} threads once", threads));
-  }
 }
 
 void check_queues(const WorkPlan& plan, std::uint32_t sms) {
@@ -69,7 +49,9 @@ void check(const WorkPlan& plan, std::uint64_t threads, std::uint32_t sms) {
     broken("thread_at", fmt::format("{} places", plan.thread_at.size()),
            fmt::format("a multiple of the warp size, {}", plan.warp_size));
   }
-  check_threads(plan, threads);
+  if (auto fault = scheduler::fault_of_places(plan.thread_at, threads)) {
+    broken(std::move(fault->where), std::move(fault->found), std::move(fault->expected));
+  }
   check_queues(plan, sms);
 }
 

@@ -32,17 +32,7 @@ trace::Trace scan(std::uint32_t side) {
   options.height = side;
   options.samples = 1;
   const reference::RenderScene scene = reference::make_scene("statue:level=6", &options.scene_spec);
-  MemorySink sink;
-  reference::trace_scene(scene, options, &sink);
-  const reference::CaptureDescription description = reference::describe_capture(scene, options);
-  trace::Trace trace;
-  trace.header = description.header;
-  trace.shaders = description.shaders;
-  trace.scene = description.scene;
-  trace.launches.resize(1);
-  trace.launches[0].size = sink.size;
-  trace.launches[0].data = sink.data;
-  return trace;
+  return traced(scene, options);
 }
 
 /// Keys of an experiment with their values; later ones win.

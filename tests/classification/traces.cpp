@@ -11,24 +11,6 @@
 #include "tests/support/ray_scenes.hpp"
 
 namespace rayreplay::test {
-namespace {
-
-trace::Trace traced(const reference::RenderScene& scene, const reference::TracerOptions& options) {
-  MemorySink sink;
-  reference::trace_scene(scene, options, &sink);
-  reference::CaptureDescription description = reference::describe_capture(scene, options);
-  trace::Trace trace;
-  trace.header = description.header;
-  trace.shaders = description.shaders;
-  trace.scene = description.scene;
-  trace.launches.resize(1);
-  trace.launches[0].size = sink.size;
-  trace.launches[0].data = sink.data;
-  return trace;
-}
-
-}  // namespace
-
 trace::Trace mixed_trace(std::uint64_t seed, const std::string& integrator) {
   reference::TracerOptions options = small_options();
   options.integrator = integrator;

@@ -182,13 +182,7 @@ TEST(Rounds, OfModelsOnATracedScene) {
   options.height = 50;
   options.samples = 1;
   const reference::RenderScene scene = reference::make_scene("one-weekend", &options.scene_spec);
-  test::MemorySink sink;
-  reference::trace_scene(scene, options, &sink);
-  trace::Trace trace;
-  trace.shaders = reference::describe_capture(scene, options).shaders;
-  trace.launches.resize(1);
-  trace.launches[0].size = sink.size;
-  trace.launches[0].data = sink.data;
+  const trace::Trace trace = test::traced(scene, options);
   for (const std::uint32_t warp_size : {8U, 32U}) {
     compare_models(trace, scheduler::LaunchOrders::create("z-order").model->assign(trace.launches[0], warp_size), 8,
                    {"plain", "ser", "ser:scope=sm", "ser:scope=pool,pool_warps=8", "ser:scope=warp",

@@ -10,6 +10,7 @@
 
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
+#include "tests/regrouping/random_schedules.hpp"
 #include "tests/support/accelerator.hpp"
 
 namespace rayreplay::test {
@@ -25,12 +26,7 @@ inline void expect_same(const scheduler::Segments& found, const scheduler::Segme
 inline void expect_same(const scheduler::SegmentSchedule& found, const scheduler::SegmentSchedule& expected,
                         const std::string& what) {
   EXPECT_EQ(found.warp_size, expected.warp_size) << what;
-  EXPECT_EQ(found.round_begin, expected.round_begin) << what;
-  EXPECT_EQ(found.unit_begin, expected.unit_begin) << what;
-  EXPECT_EQ(found.unit_sm, expected.unit_sm) << what;
-  EXPECT_EQ(found.moved, expected.moved) << what;
-  EXPECT_EQ(found.segment_at, expected.segment_at) << what;
-  EXPECT_EQ(found.spread, expected.spread) << what;
+  expect_same_rounds(found, expected, what);
   EXPECT_EQ(found.sm_source, expected.sm_source) << what;
 }
 

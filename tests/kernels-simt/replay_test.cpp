@@ -185,16 +185,12 @@ TEST(ReplayOnDevice, GivesTheProcessorsSumsOfATracedScene) {
   options.height = 40;
   options.samples = 2;
   const reference::RenderScene scene = reference::make_scene("statue:level=3", &options.scene_spec);
-  test::MemorySink sink;
-  reference::trace_scene(scene, options, &sink);
-  const reference::CaptureDescription description = reference::describe_capture(scene, options);
-  trace::Launch launch;
-  launch.size = sink.size;
-  launch.data = sink.data;
+  const trace::Trace trace = test::traced(scene, options);
+  const trace::Launch& launch = trace.launches[0];
   std::mt19937_64 random(1);
   for (const Policy policy : test::kPolicies) {
-    compare(launch, description.shaders, test::shuffled_assignment(launch.data.threads(), 32, random),
-            everything(policy, description.shaders.size()));
+    compare(launch, trace.shaders, test::shuffled_assignment(launch.data.threads(), 32, random),
+            everything(policy, trace.shaders.size()));
   }
 }
 

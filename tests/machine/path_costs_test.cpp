@@ -18,6 +18,7 @@
 #include "sim/machine/work_counts.hpp"
 #include "sim/simt/reference/replay_reference.hpp"
 #include "tests/machine/path_traces.hpp"
+#include "tests/machine/plain_schedule.hpp"
 #include "tests/regrouping/support.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/launch_builder.hpp"
@@ -200,13 +201,7 @@ TEST(PathCosts, AreThoseOfTheDefinition) {
     }
     const scheduler::Segments segments =
         scheduler::cut_paths(launch, {.at = static_cast<scheduler::CutAt>(random.below(3))});
-    scheduler::SegmentSchedule schedule;
-    schedule.warp_size = 8;
-    for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
-      schedule.segment_at.push_back(segment);
-    }
-    schedule.segment_at.resize((schedule.segment_at.size() + 7) / 8 * 8, scheduler::kNoSegment);
-    schedule.moved.assign(schedule.segment_at.size() / 8, 0);
+    const scheduler::SegmentSchedule schedule = test::schedule_in_order(segments, 8);
     const Workload workload =
         make_workload(launch, trace.shaders, segments, schedule, {}, costs, simt::Policy::StageMajority);
     Costs means = costs;
@@ -233,23 +228,8 @@ TEST(PathCosts, AreInCountsOfWork) {
     const trace::Launch& launch = trace.launches[0];
     Costs costs = make_costs(trace, launch, {});
     const scheduler::Segments segments = scheduler::cut_paths(launch, {.at = scheduler::CutAt::PendingCall});
-    scheduler::SegmentSchedule schedule;
-    schedule.warp_size = 16;
-    for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
-      schedule.segment_at.push_back(segment);
-    }
-    schedule.segment_at.resize((schedule.segment_at.size() + 15) / 16 * 16, scheduler::kNoSegment);
-    schedule.moved.assign(schedule.segment_at.size() / 16, 0);
-    CallClasses classes;
-    classes.of_call.assign(costs.calls.size(), kNoClass);
-    for (std::size_t row = 0; row < launch.data.events.size(); ++row) {
-      const std::size_t call =
-          launch.data.events.shader[row] * trace::kEventKinds + static_cast<std::size_t>(launch.data.events.kind[row]);
-      if (trace::is_warp_event(launch.data.events.kind[row]) && classes.of_call[call] == kNoClass) {
-        classes.of_call[call] = static_cast<std::uint32_t>(classes.calls.size());
-        classes.calls.push_back(call);
-      }
-    }
+    const scheduler::SegmentSchedule schedule = test::schedule_in_order(segments, 16);
+    const CallClasses classes = test::classes_of(launch, trace.shaders.size());
     const WorkCounts counts(launch, trace.shaders, segments, schedule, classes, costs, simt::Policy::OldestLane);
     for (int other = 0; other < 3; ++other) {
       const Workload slow =

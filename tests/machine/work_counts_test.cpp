@@ -3,25 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/machine/plain_schedule.hpp"
 #include "tests/support/random_trace.hpp"
 
 namespace rayreplay::test {
 namespace {
-
-/// Each call of the launch is a class of its own.
-machine::CallClasses classes_of(const trace::Launch& launch, std::size_t shaders) {
-  machine::CallClasses classes;
-  classes.of_call.assign(shaders * trace::kEventKinds, machine::kNoClass);
-  const trace::Events& events = launch.data.events;
-  for (std::size_t row = 0; row < events.size(); ++row) {
-    const std::size_t call = events.shader[row] * trace::kEventKinds + static_cast<std::size_t>(events.kind[row]);
-    if (trace::is_warp_event(events.kind[row]) && classes.of_call[call] == machine::kNoClass) {
-      classes.of_call[call] = static_cast<std::uint32_t>(classes.calls.size());
-      classes.calls.push_back(call);
-    }
-  }
-  return classes;
-}
 
 TEST(WorkCounts, GiveTheWorkloadOfAReplay) {
   std::size_t most_classes = 0;
@@ -31,13 +17,7 @@ TEST(WorkCounts, GiveTheWorkloadOfAReplay) {
     const trace::Trace trace = random_trace({.seed = seed, .size = {16, 8, 1}, .rays_per_thread = 6, .capture = true});
     const trace::Launch& launch = trace.launches[0];
     const scheduler::Segments segments = scheduler::cut_paths(launch, {.at = scheduler::CutAt::PendingCall});
-    scheduler::SegmentSchedule schedule;
-    schedule.warp_size = 8;
-    for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
-      schedule.segment_at.push_back(segment);
-    }
-    schedule.segment_at.resize((schedule.segment_at.size() + 7) / 8 * 8, scheduler::kNoSegment);
-    schedule.moved.assign(schedule.segment_at.size() / 8, 0);
+    const scheduler::SegmentSchedule schedule = schedule_in_order(segments, 8);
     machine::CostOptions options;
     for (std::size_t ray = 0; seed % 2 == 0 && ray < launch.data.rays.size(); ++ray) {
       options.ray_steps.push_back(random.below(1000));

@@ -18,17 +18,7 @@ inline trace::Trace captured(const std::string& name) {
 inline trace::Trace traced(std::uint64_t seed) {
   reference::TracerOptions options = small_options();
   options.seed = seed;
-  const reference::RenderScene scene = mixed_scene(seed);
-  MemorySink sink;
-  reference::trace_scene(scene, options, &sink);
-  reference::CaptureDescription description = reference::describe_capture(scene, options);
-  trace::Trace trace;
-  trace.shaders = description.shaders;
-  trace.scene = description.scene;
-  trace.launches.resize(1);
-  trace.launches[0].size = sink.size;
-  trace.launches[0].data = sink.data;
-  return trace;
+  return traced(mixed_scene(seed), options);
 }
 
 /// Threads in their order, but every fifth warp has holes and every warp starts with another one's lane order.

@@ -89,6 +89,20 @@ std::vector<RayStory> MemorySink::stories() const {
   return result;
 }
 
+trace::Trace traced(const reference::RenderScene& scene, const reference::TracerOptions& options) {
+  MemorySink sink;
+  reference::trace_scene(scene, options, &sink);
+  reference::CaptureDescription description = reference::describe_capture(scene, options);
+  trace::Trace trace;
+  trace.header = std::move(description.header);
+  trace.shaders = std::move(description.shaders);
+  trace.scene = std::move(description.scene);
+  trace.launches.resize(1);
+  trace.launches[0].size = sink.size;
+  trace.launches[0].data = std::move(sink.data);
+  return trace;
+}
+
 bool same(const trace::ThreadData& a, const trace::ThreadData& b) {
   const auto& r = a.rays;
   const auto& s = b.rays;

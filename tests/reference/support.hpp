@@ -51,6 +51,9 @@ class MemorySink final : public reference::ThreadSink {
   trace::ThreadData data;
 };
 
+/// What the built-in tracer captures of the scene, as a trace of one launch.
+[[nodiscard]] trace::Trace traced(const reference::RenderScene& scene, const reference::TracerOptions& options);
+
 /// All columns byte for byte.
 [[nodiscard]] bool same(const trace::ThreadData& a, const trace::ThreadData& b);
 

@@ -44,6 +44,17 @@ inline trace::Column<std::uint64_t> random_keys(std::size_t segments, std::uint6
   return keys;
 }
 
+/// The same warps, rounds and units.
+inline void expect_same_rounds(const scheduler::SegmentSchedule& found, const scheduler::SegmentSchedule& expected,
+                               const std::string& what) {
+  EXPECT_EQ(found.round_begin, expected.round_begin) << what;
+  EXPECT_EQ(found.unit_begin, expected.unit_begin) << what;
+  EXPECT_EQ(found.unit_sm, expected.unit_sm) << what;
+  EXPECT_EQ(found.moved, expected.moved) << what;
+  EXPECT_EQ(found.segment_at, expected.segment_at) << what;
+  EXPECT_EQ(found.spread, expected.spread) << what;
+}
+
 struct ScheduleShape {
   std::uint32_t warp_size;
   std::uint32_t threads;

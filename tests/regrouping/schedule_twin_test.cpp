@@ -24,22 +24,13 @@ using test::regroupings;
 using Shape = test::ScheduleShape;
 using Keys = trace::Column<std::uint64_t>;
 
-void expect_same(const SegmentSchedule& found, const SegmentSchedule& expected, const std::string& what) {
-  EXPECT_EQ(found.round_begin, expected.round_begin) << what;
-  EXPECT_EQ(found.unit_begin, expected.unit_begin) << what;
-  EXPECT_EQ(found.unit_sm, expected.unit_sm) << what;
-  EXPECT_EQ(found.moved, expected.moved) << what;
-  EXPECT_EQ(found.segment_at, expected.segment_at) << what;
-  EXPECT_EQ(found.spread, expected.spread) << what;
-}
-
 void compare_all(const scheduler::PlanContext& plan, const Keys& keys) {
   for (const Regrouping& regrouping : regroupings()) {
     const SegmentSchedule found = schedule_rounds(plan, keys, regrouping);
     ASSERT_NO_THROW(check(found, plan.segments)) << describe(regrouping);
     const SegmentSchedule expected = test::flatten(test::reference_schedule(plan, keys, regrouping),
                                                    plan.order.warp_size, regrouping.scope == Scope::Launch);
-    expect_same(found, expected, describe(regrouping));
+    test::expect_same_rounds(found, expected, describe(regrouping));
   }
 }
 
@@ -77,7 +68,8 @@ TEST_P(Captured, MakesTheSameSchedule) {
   const Keys none(plan.segments().size(), 0);
   const SegmentSchedule as_captured = schedule_rounds(plan.context(), none, by_sm);
   EXPECT_EQ(as_captured.sm_source, scheduler::SmSource::Captured);
-  expect_same(as_captured, test::flatten(test::reference_schedule(plan.context(), none, by_sm), 32, false), "captured");
+  test::expect_same_rounds(as_captured, test::flatten(test::reference_schedule(plan.context(), none, by_sm), 32, false),
+                           "captured");
   plan.machine.sms = 24;  // fewer: its SMs are not used
   EXPECT_EQ(schedule_rounds(plan.context(), none, by_sm).sm_source, scheduler::SmSource::StartRank);
   trace::Trace on_one = trace;  // as CPUs report it: says nothing about SMs
@@ -88,13 +80,14 @@ TEST_P(Captured, MakesTheSameSchedule) {
   of_one.machine.sms = 132;
   const SegmentSchedule by_start = schedule_rounds(of_one.context(), none, by_sm);
   EXPECT_EQ(by_start.sm_source, scheduler::SmSource::StartRank);
-  expect_same(by_start, test::flatten(test::reference_schedule(of_one.context(), none, by_sm), 32, false), "one SM");
+  test::expect_same_rounds(by_start, test::flatten(test::reference_schedule(of_one.context(), none, by_sm), 32, false),
+                           "one SM");
   const Keys keys = scheduler::reorder_keys(plan.context(), {.spatial = scheduler::SpatialKey::Hit, .spatial_bits = 3});
   for (const Scope scope : {Scope::Pool, Scope::Sm, Scope::Launch}) {
     const Regrouping regrouping{.scope = scope, .pool_warps = 16};
     const SegmentSchedule expected =
         test::flatten(test::reference_schedule(plan.context(), keys, regrouping), 32, scope == Scope::Launch);
-    expect_same(schedule_rounds(plan.context(), keys, regrouping), expected, describe(regrouping));
+    test::expect_same_rounds(schedule_rounds(plan.context(), keys, regrouping), expected, describe(regrouping));
   }
 }
 
@@ -123,8 +116,8 @@ TEST(Schedule, DoesNotDependOnTheWorkers) {
         return arena.execute([&] { return schedule_rounds(plan.context(), keys, regrouping); });
       };
       const SegmentSchedule one = run(1);
-      expect_same(run(2), one, describe(regrouping));
-      expect_same(run(7), one, describe(regrouping));
+      test::expect_same_rounds(run(2), one, describe(regrouping));
+      test::expect_same_rounds(run(7), one, describe(regrouping));
     }
   }
 }

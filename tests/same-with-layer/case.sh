@@ -2,26 +2,8 @@
 # One case of same_with_layer.sh's test: case.sh NAME SCRIPT RAYREPLAY SCENARIOS ONE_WEEKEND MESH_VIEWER
 set -euo pipefail
 name=$1 script=$2 rayreplay=$3 scenarios=$4 one_weekend=$5 mesh_viewer=$6
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-export TMPDIR=$folder
-# The software driver where it is installed, whatever devices there are.
-for driver in /usr/share/vulkan/icd.d/lvp_icd*; do
-  if [ -z "${VK_DRIVER_FILES:-}" ] && [ -e "$driver" ]; then export VK_DRIVER_FILES=$driver; fi
-done
-
-# expect CODE TEXT ARGS…: the script ends with CODE and says TEXT (a part of a line) on either stream.
-expect() {
-  local code=$1 text=$2 ended=0
-  shift 2
-  "$script" --rayreplay "$rayreplay" "$@" > said 2>&1 || ended=$?
-  if [ "$ended" -ne "$code" ] || ! grep -qF -- "$text" said; then
-    echo "same_with_layer.sh $*: exit code $ended, expected $code; expected '$text' in:"
-    cat said
-    exit 1
-  fi
-}
+run() { "$script" --rayreplay "$rayreplay" "$@"; }
+. "$(dirname "$(readlink -f "$0")")/../support/script_case.sh"
 
 # program NAME: makes NAME a program of standard input, in which $seen is 1 under the layer.
 program() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/machine/dispatcher.hpp"
+#include "sim/machine/schedule_round.hpp"
 
 namespace rayreplay::machine {
 namespace {
@@ -123,13 +124,10 @@ class ScheduleDispatcher final : public Dispatcher {
  private:
   using LowestFirst = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
 
-  struct Unit {
-    std::uint64_t round = 0;       ///< the current one
-    std::uint64_t next_warp = 0;   ///< of the round, to start next
-    std::uint64_t unfinished = 0;  ///< warps of the round that have not ended
-    std::uint64_t opens = 0;       ///< start of the round, if spread
-    std::uint64_t last_end = 0;    ///< of its warps: those of other SMs may be reported out of order
-    std::uint32_t sm = kAnySm;     ///< kAnySm: none yet, or each warp has its own
+  struct Unit : ScheduleRound {
+    std::uint64_t opens = 0;     ///< start of the round, if spread
+    std::uint64_t last_end = 0;  ///< of its warps: those of other SMs may be reported out of order
+    std::uint32_t sm = kAnySm;   ///< kAnySm: none yet, or each warp has its own
   };
 
   static void append_warps(std::uint64_t begin, std::uint64_t end, std::vector<std::uint32_t>& items) {
@@ -142,23 +140,11 @@ class ScheduleDispatcher final : public Dispatcher {
     return schedule_->round_begin[schedule_->unit_begin[number + 1]];
   }
   [[nodiscard]] bool is_out(std::uint32_t number) const {
-    return units_[number].next_warp == schedule_->round_begin[units_[number].round + 1];
+    return units_[number].is_out(*schedule_);
   }
 
-  /// Advances the unit to its next round with warps; false if there is none.
   bool enter_round(std::uint32_t number, std::uint64_t round) {
-    Unit& unit = units_[number];
-    const std::uint64_t end = schedule_->unit_begin[number + 1];
-    while (round < end && schedule_->round_begin[round] == schedule_->round_begin[round + 1]) {
-      ++round;
-    }
-    if (round == end) {
-      return false;
-    }
-    unit.round = round;
-    unit.next_warp = schedule_->round_begin[round];
-    unit.unfinished = schedule_->round_begin[round + 1] - unit.next_warp;
-    return true;
+    return units_[number].enter(*schedule_, number, round);
   }
   /// Moves `next_unit_` to the next unit that has warps and no SM, and enters its first round.
   void skip_to_unbound() {
