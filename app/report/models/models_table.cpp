@@ -374,6 +374,13 @@ output::Table efficiency_by_stage(const CompareResult& result) {
       cells.push_back(efficiency_cell(row.replay.replay.by_kind[i], result.configuration.warp_size));
     }
     table.rows.push_back(std::move(cells));
+    std::vector<Cell> by_path = {stage_key(kind) + ", by path"};
+    for (const CompareRow& row : result.rows) {
+      by_path.push_back(path_cells(row.paths.of_kind(kind), result.configuration.warp_size).front());
+    }
+    if (std::ranges::any_of(by_path, [](const Cell& cell) { return std::holds_alternative<double>(cell); })) {
+      table.rows.push_back(std::move(by_path));
+    }
   });
   return table;
 }
