@@ -87,7 +87,16 @@ void PathTallies::operator+=(const PathTallies& other) {
   }
 }
 
-PathTallier::PathTallier(const EventPaths& paths, const trace::Launch& launch) : paths_(&paths) {
+PathTallier::PathTallier(const EventPaths& paths, const std::vector<trace::Shader>& shaders,
+                         const trace::Launch& launch)
+    : paths_(&paths) {
+  for (const trace::Shader& shader : shaders) {
+    for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
+      const auto kind = static_cast<trace::EventKind>(i);
+      has_groups_.push_back(trace::is_warp_event(kind) &&
+                            (!trace::begins_ray(kind) || shader.stage == trace::ShaderStage::RayGeneration));
+    }
+  }
   std::vector<std::uint64_t> events(paths.ways());
   for (std::size_t row = 0; row < launch.data.events.size(); ++row) {
     if (const std::uint32_t way = paths.way(row); way != 0) {
@@ -131,14 +140,15 @@ void PathTallier::add(std::vector<std::uint32_t>& ways, PathTally& tally) const 
   tally.group_instructions += ways.size() == 1 ? instructions_[ways.front() - 1] : scaled(paths_->instructions(ways));
 }
 
-PathTallies tally_groups(const EventPaths& paths, const trace::Launch& launch, std::size_t shaders) {
+PathTallies tally_groups(const EventPaths& paths, const std::vector<trace::Shader>& shaders,
+                         const trace::Launch& launch) {
   PathTallies sums;
   if (launch.data.events.group.empty() || launch.groups.size() == 0) {
     return sums;
   }
   const Grouped grouped = group_ways(paths, launch);
-  const PathTallier tallier(paths, launch);
-  sums.by_call.resize(shaders * trace::kEventKinds);
+  const PathTallier tallier(paths, shaders, launch);
+  sums.by_call.resize(shaders.size() * trace::kEventKinds);
   struct Part {
     PathTallies sums;
     std::vector<std::uint32_t> ways;
@@ -148,6 +158,9 @@ PathTallies tally_groups(const EventPaths& paths, const trace::Launch& launch, s
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, grouped.call.size(), kGrain), [&](const auto& range) {
     Part& mine = parts.local();
     for (std::size_t g = range.begin(); g < range.end(); ++g) {
+      if (!tallier.has_groups(grouped.call[g])) {
+        continue;
+      }
       mine.ways.assign(grouped.ways.begin() + static_cast<std::ptrdiff_t>(grouped.first[g]),
                        grouped.ways.begin() + static_cast<std::ptrdiff_t>(grouped.first[g + 1]));
       tallier.add(mine.ways, mine.sums.by_call[grouped.call[g]]);

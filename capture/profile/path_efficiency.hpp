@@ -11,6 +11,9 @@
 //
 // n(b): instructions of block b (instructions, not issue slots). c(b): a lane's executions of it.
 //
+// Trace calls of other shaders execute nothing of their own: their shader's instructions are those of its entry. They
+// are no groups.
+//
 // Contract: groups in which a lane has no path are left out of both sums; `known` is the share of the lanes that is
 // left in. The instructions of each lane and of each group are rounded to whole multiples of 1/kInstructionScale, which
 // only shared paths need, so sums are exact in any order: they do not depend on the number of workers. Resource if the
@@ -73,17 +76,23 @@ struct PathTallies {
 /// Adds groups to tallies. Of one launch, which it does not keep; `paths` must outlive it.
 class PathTallier {
  public:
-  PathTallier(const EventPaths& paths, const trace::Launch& launch);
+  PathTallier(const EventPaths& paths, const std::vector<trace::Shader>& shaders, const trace::Launch& launch);
 
+  /// Whether lanes that make this call together (shader · trace::kEventKinds + kind) are a group.
+  [[nodiscard]] bool has_groups(std::size_t call) const {
+    return has_groups_[call];
+  }
   /// A group: its lanes' ways, 0 for unknown ones, in any order. Sorts them. Lanes of several shaders count as unknown.
   void add(std::vector<std::uint32_t>& ways, PathTally& tally) const;
 
  private:
   const EventPaths* paths_;
+  std::vector<bool> has_groups_;             ///< by call
   std::vector<std::uint64_t> instructions_;  ///< by way − 1, times kInstructionScale
 };
 
 /// The launch's captured groups of events. Empty without groups.
-[[nodiscard]] PathTallies tally_groups(const EventPaths& paths, const trace::Launch& launch, std::size_t shaders);
+[[nodiscard]] PathTallies tally_groups(const EventPaths& paths, const std::vector<trace::Shader>& shaders,
+                                       const trace::Launch& launch);
 
 }  // namespace rayreplay::profile

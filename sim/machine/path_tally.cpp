@@ -11,7 +11,7 @@ namespace rayreplay::machine {
 profile::PathTallies tally_warps(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
                                  std::span<const std::uint64_t> event_offset, std::span<const std::uint32_t> piece_at,
                                  std::uint32_t warp_size, simt::Policy policy, const profile::EventPaths& paths) {
-  const profile::PathTallier tallier(paths, launch);
+  const profile::PathTallier tallier(paths, shaders, launch);
   profile::PathTallies sums;
   sums.by_call.resize(shaders.size() * trace::kEventKinds);
   struct Part {
@@ -28,7 +28,11 @@ profile::PathTallies tally_warps(const trace::Launch& launch, const std::vector<
         for (std::size_t warp = range.begin(); warp < range.end(); ++warp) {
           mine.warps.each(
               piece_at.subspan(warp * warp_size, warp_size), [&](std::uint64_t row) { return paths.way(row); },
-              [&](std::size_t call, std::vector<std::uint32_t>& ways) { tallier.add(ways, mine.sums.by_call[call]); });
+              [&](std::size_t call, std::vector<std::uint32_t>& ways) {
+                if (tallier.has_groups(call)) {
+                  tallier.add(ways, mine.sums.by_call[call]);
+                }
+              });
         }
       });
   for (const Part& part : parts) {

@@ -101,6 +101,12 @@ class SlowTally : public SlowPathCosts {
     one.start_rank.push_back(0);
     std::vector<std::uint64_t> taken(lanes.size());
     for (const simt::WarpEvent& event : simt::replay_warp_reference(pieces, trace_.shaders, one, 0, policy)) {
+      if (trace::begins_ray(event.kind) && trace_.shaders[event.shader].stage != ShaderStage::RayGeneration) {
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+          taken[lane] += event.mask >> lane & 1U;
+        }
+        continue;  // a trace call that executes nothing of its own
+      }
       PathTally& sum = sums.by_call.at(event.shader * trace::kEventKinds + static_cast<std::size_t>(event.kind));
       std::array<double, kInstructions.size()> most{};
       double of_lanes = 0;
@@ -187,7 +193,15 @@ TEST(PathTally, IsThatOfTheDefinitionForAnyNumberOfWorkers) {
         const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, workers);
         const PathTallies fast =
             tally_warps(launch, trace.shaders, segments.event_offset, places, warp_size, policy, *paths);
-        EXPECT_EQ(fast, expected);
+        ASSERT_EQ(fast.by_call.size(), expected.by_call.size());
+        for (std::size_t call = 0; call < expected.by_call.size(); ++call) {
+          const PathTally &one = fast.by_call[call], &other = expected.by_call[call];
+          EXPECT_EQ(one.lanes, other.lanes) << call;
+          EXPECT_EQ(one.known_lanes, other.known_lanes) << call;
+          EXPECT_EQ(one.groups, other.groups) << call;
+          EXPECT_EQ(one.lane_instructions, other.lane_instructions) << call;
+          EXPECT_EQ(one.group_instructions, other.group_instructions) << call;
+        }
       }
       const PathTally all = expected.all();
       EXPECT_LE(all.efficiency(warp_size).value_or(0), 1);

@@ -108,7 +108,7 @@ trace::Launch misses(const std::vector<std::uint32_t>& groups, const std::vector
 constexpr std::size_t kMiss = trace::kEventKinds + static_cast<std::size_t>(EventKind::Miss);
 
 PathTallies tally(const trace::Trace& trace, const trace::Launch& launch) {
-  return tally_groups(EventPaths(trace, launch), launch, trace.shaders.size());
+  return tally_groups(EventPaths(trace, launch), trace.shaders, launch);
 }
 
 TEST(PathEfficiency, NeedsTheMostExecutionsOfEachBlock) {

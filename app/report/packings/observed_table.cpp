@@ -59,7 +59,7 @@ InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const tr
   InstructionEfficiency result;
   const std::uint32_t warp_size = trace.header.warp_size;
   if (const auto paths = profile::event_paths(trace, launch)) {
-    result.paths = profile::tally_groups(*paths, launch, trace.shaders.size());
+    result.paths = profile::tally_groups(*paths, trace.shaders, launch);
   }
   if (trace.block_counts.size() == 0) {
     return result;
