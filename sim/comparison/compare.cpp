@@ -16,6 +16,7 @@
 #include "scheduler-models/regrouping/segment_bound.hpp"
 #include "sim/comparison/remembered_times.hpp"
 #include "sim/launch/regrouped_launch.hpp"
+#include "sim/machine/path_tally.hpp"
 #include "sim/machine/work_counts.hpp"
 #include "sim/simt/segment_replay.hpp"
 
@@ -143,7 +144,8 @@ class Comparison {
         start_(start),
         facts_(machine::facts(result.machine, result.resident_warps, options.live_state.bytes)),
         besides_payload_(
-            machine::facts(result.machine, result.resident_warps, options.live_state.besides_payload().bytes)) {}
+            machine::facts(result.machine, result.resident_warps, options.live_state.besides_payload().bytes)),
+        event_paths_(profile::event_paths(trace, launch_)) {}
 
   void add(const Candidate& candidate) {
     report_start(options_.progress, candidate.spec, 0);
@@ -174,6 +176,10 @@ class Comparison {
                              : static_cast<std::uint32_t>(queue_places(facts_.resident_warps, row.schedule.warp_size));
     }
     row.efficiency = row.replay.replay.total.efficiency(result_.configuration.warp_size);
+    if (event_paths_ != nullptr && row.grouping != Grouping::Bound) {
+      row.paths = machine::tally_warps(launch_, trace_.shaders, row.cut.event_offset, row.schedule.segment_at,
+                                       row.schedule.warp_size, result_.configuration.policy, *event_paths_);
+    }
     row.warps = row.schedule.warps();
     for (const std::uint32_t moved : row.schedule.moved) {
       row.moved += moved;
@@ -492,6 +498,7 @@ class Comparison {
   const scheduler::WarpAssignment& start_;
   scheduler::MachineFacts facts_;
   scheduler::MachineFacts besides_payload_;  ///< the same, but payloads do not move along
+  std::shared_ptr<const profile::EventPaths> event_paths_;
 
   scheduler::SegmentSchedule plain_schedule_;
   machine::Workload plain_workload_;

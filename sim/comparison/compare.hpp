@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/accelerator.hpp"
+#include "capture/profile/path_efficiency.hpp"
 #include "scheduler-models/regrouping/hints.hpp"
 #include "scheduler-models/regrouping/segment_schedule.hpp"
 #include "scheduler-models/warp_assignment.hpp"
@@ -61,7 +62,8 @@ struct CompareRow {
   scheduler::Grouping grouping = scheduler::Grouping::Static;
   simt::SegmentReplayResult replay;  ///< for a bound: sums only
   double efficiency = 0;
-  double change = 0;  ///< against plain
+  double change = 0;           ///< against plain
+  profile::PathTallies paths;  ///< instructions of its warp events; empty without paths, and for bounds
   std::uint64_t segments = 0, warps = 0;
   std::uint64_t rounds = 0;  ///< maximum over units; 0 if there are none (timed models, bounds)
   std::uint64_t moved = 0;   ///< threads whose state moved, summed over exchanges

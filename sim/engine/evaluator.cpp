@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
+#include "sim/engine/shader_accesses.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/settings/metrics.hpp"
@@ -62,14 +63,17 @@ std::shared_ptr<const std::string> configuration_text(KeptResults& kept, const E
   });
 }
 
-/// An experiment without keys. The driver's registers of the launch's pipeline, where nobody has set the key.
+/// An experiment without keys. What the trace decides where nobody has set the keys: the registers of a thread, and the
+/// cycles of an instruction.
 Experiment experiment_on(const Settings& complete, std::shared_ptr<const InputFacts> facts) {
   Experiment experiment;
   experiment.settings = &complete;
   experiment.facts = std::move(facts);
-  if (const auto registers = experiment.launch().registers; registers || is_of_driver(complete)) {
+  const auto registers = experiment.launch().registers;
+  if (registers || is_of_driver(complete) || has_cycles_to_decide(experiment)) {
     auto decided = std::make_shared<Settings>(complete);
     decide_registers(*decided, registers);
+    decide_cycles(*decided, experiment);
     experiment.decided = std::move(decided);
     experiment.settings = experiment.decided.get();
   }

@@ -1,12 +1,15 @@
 #include "sim/engine/shader_accesses.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/stream.hpp"
+#include "sim/settings/decided_value.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -14,9 +17,20 @@ namespace {
 constexpr const char* kShaderAccesses = "stream.shader_accesses";
 constexpr const char* kPixelBytes = "stream.pixel_bytes";
 constexpr const char* kCostSource = "scheduler.cost_source";
-constexpr const char* kCyclesOfInstruction = "scheduler.cycles_per_instruction";
 /// Dependent arithmetic takes as many (docs/assumptions.md).
 constexpr double kCyclesOfArithmetic = 4;
+constexpr std::string_view kWaits = "captured accesses";
+
+/// As takes_shader_accesses, without its error.
+bool has_accesses(const Experiment& experiment) {
+  const std::string& wanted = experiment.settings->text(kShaderAccesses);
+  return experiment.launch().accesses > 0 &&
+         (wanted == "on" || (wanted == "auto" && experiment.facts->access_every == 1));
+}
+
+bool waits_for_accesses(const Experiment& experiment) {
+  return !experiment.facts->memory && has_memory_time(*experiment.settings) && has_accesses(experiment);
+}
 
 }  // namespace
 
@@ -29,7 +43,23 @@ bool takes_shader_accesses(const Experiment& experiment) {
                                      experiment.facts->name, "a capture of what its shaders load and store",
                                      "capture with --profile memory (docs/capture.md), or leave the key out"});
   }
-  return recorded > 0 && (wanted == "on" || (wanted == "auto" && experiment.facts->access_every == 1));
+  return has_accesses(experiment);
+}
+
+bool are_cycles_decided(const Settings& settings) {
+  return is_decided(settings, kCyclesPerInstruction, kWaits);
+}
+
+bool has_cycles_to_decide(const Experiment& experiment) {
+  return waits_for_accesses(experiment) || are_cycles_decided(*experiment.settings);
+}
+
+void decide_cycles(Settings& settings, const Experiment& experiment) {
+  std::optional<DecidedValue> decided;
+  if (waits_for_accesses(experiment)) {
+    decided = {kCyclesOfArithmetic, ""};
+  }
+  decide(settings, kCyclesPerInstruction, kWaits, decided);
 }
 
 std::vector<std::string> shader_access_notes(const Experiment& experiment) {
@@ -68,11 +98,16 @@ std::vector<std::string> shader_access_notes(const Experiment& experiment) {
     notes.emplace_back(
         "latencies of shader_costs are given: they count in full, and captured accesses are waited for too");
   }
-  if (settings.real(kCyclesOfInstruction) > kCyclesOfArithmetic) {
+  if (are_cycles_decided(settings)) {
+    notes.push_back(fmt::format(
+        "{} = {} in memory time, without a share for the waits of shaders' loads: captured accesses are waited for; {} "
+        "gives another number",
+        kCyclesPerInstruction, settings.real(kCyclesPerInstruction), find_parameter(kCyclesPerInstruction)->flag));
+  } else if (settings.real(kCyclesPerInstruction) > kCyclesOfArithmetic) {
     notes.push_back(
         fmt::format("{} = {} contains waits of shaders' loads, and memory time adds them again; set it to {} to leave "
                     "them out",
-                    kCyclesOfInstruction, settings.real(kCyclesOfInstruction), kCyclesOfArithmetic));
+                    kCyclesPerInstruction, settings.real(kCyclesPerInstruction), kCyclesOfArithmetic));
   }
   return notes;
 }

@@ -13,7 +13,19 @@
 
 namespace rayreplay::experiment {
 
+inline constexpr const char* kCyclesPerInstruction = "scheduler.cycles_per_instruction";
+
 [[nodiscard]] bool takes_shader_accesses(const Experiment& experiment);
+
+/// Cycles of an instruction contain a share for the waits of shaders' loads. Memory time with captured accesses waits
+/// for the loads themselves, so there the key is that of arithmetic alone unless it is set (decided_value.hpp); the
+/// fluid model beside it has no such waits and keeps the usual number. `experiment`: the one to which the settings
+/// belong, whether they are complete or not.
+void decide_cycles(Settings& settings, const Experiment& experiment);
+/// Whether decide_cycles would change the settings of the experiment, or has.
+[[nodiscard]] bool has_cycles_to_decide(const Experiment& experiment);
+/// Whether the number is that of arithmetic alone because of captured accesses.
+[[nodiscard]] bool are_cycles_decided(const Settings& settings);
 
 /// Notes for the result: that only a sample of threads has accesses; that a pixel's size is given; in memory time, that
 /// latencies of calls already contain the waits for these accesses.

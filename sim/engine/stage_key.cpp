@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "sim/engine/shader_accesses.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 
@@ -125,8 +126,13 @@ ExperimentKeys experiment_keys(const Settings& complete, const InputFacts& facts
     if (readers == 0) {
       continue;
     }
-    const std::string value = value_of(key, std::move(text), content_of, decided);
+    const std::string for_all = value_of(key, std::move(text), content_of, decided);
     for (std::size_t i = 0; i < infos.size(); ++i) {
+      // A number that captured accesses decide is that of memory time alone (shader_accesses.hpp).
+      const std::string value =
+          key == kCyclesPerInstruction && are_cycles_decided(complete) && static_cast<Stage>(i) != stage("stream")
+              ? to_text(find_parameter(kCyclesPerInstruction)->declared.default_value)
+              : for_all;
       const auto uses_key = code(static_cast<Stage>(i)).uses_key;
       if ((readers & bit(static_cast<Stage>(i))) != 0 && (uses_key == nullptr || uses_key(complete, key))) {
         makers[i].add(key).add(value);

@@ -14,6 +14,7 @@
 #include "base/parameters.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/caching/cache_parts.hpp"
+#include "sim/engine/shader_accesses.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/thread_registers.hpp"
 
@@ -223,6 +224,12 @@ scheduler::HintSources hints_of(const Settings& complete) {
   return hints;
 }
 
+machine::CostOptions costs_in_memory_time(const Settings& complete) {
+  machine::CostOptions options = compare_of(complete).costs;
+  options.cycles_per_instruction = complete.real(kCyclesPerInstruction);
+  return options;
+}
+
 bvh::BvhOptions structure_of(const Settings& complete) {
   bvh::BvhOptions options;
   options.builder = complete.text("bvh.builder");
@@ -253,7 +260,8 @@ CompareOptions compare_of(const Settings& complete) {
   options.registers_origin = origin_of_registers(complete);
   const auto source = std::ranges::find(kCostSources, complete.text("scheduler.cost_source"));
   options.costs.source = static_cast<machine::CostSource>(source - kCostSources.begin());
-  options.costs.cycles_per_instruction = complete.real("scheduler.cycles_per_instruction");
+  options.costs.cycles_per_instruction = are_cycles_decided(complete) ? machine::CostOptions().cycles_per_instruction
+                                                                      : complete.real(kCyclesPerInstruction);
   options.costs.steps_per_ray = complete.real("scheduler.steps_per_ray");
   for_table(
       complete, kShaderCosts, [&](const std::string& shader, const std::string& key, const ParameterValue& value) {
@@ -271,8 +279,9 @@ CompareOptions compare_of(const Settings& complete) {
         }
         options.costs.hand.push_back(std::move(cost));
       });
-  for (const char* key : {"scheduler.cycles_per_instruction", "scheduler.steps_per_ray"}) {
-    if (is_by_hand(complete, key, find_parameter(key)->declared.default_value)) {
+  for (const char* key : {kCyclesPerInstruction, "scheduler.steps_per_ray"}) {
+    if (!(key == kCyclesPerInstruction && are_cycles_decided(complete)) &&
+        is_by_hand(complete, key, find_parameter(key)->declared.default_value)) {
       options.given.insert(key);
     }
   }

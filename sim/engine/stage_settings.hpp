@@ -45,6 +45,9 @@ struct TraceDecisions {
 /// Options of the acceleration structure.
 [[nodiscard]] bvh::BvhOptions structure_of(const Settings& complete);
 
+/// Of calls in memory time; those of compare_of are of the fluid model (shader_accesses.hpp says how they differ).
+[[nodiscard]] machine::CostOptions costs_in_memory_time(const Settings& complete);
+
 /// Without models, assignment, accelerator and break-even.
 [[nodiscard]] CompareOptions compare_of(const Settings& complete);
 /// Paths in "NAME:BITS=FILE;…".

@@ -1,12 +1,11 @@
 // Costs of single calls, from the paths of a trace captured with `--profile paths`.
 //
 // Contract: `measure_paths` gives each event of the launch the issue slots that its call executed: Σ over the blocks of
-// its path of executions · issue slots (as executed_instructions of cost_sources.hpp). Events that have one are entries
-// of shaders with a path, and the trace calls of ray generation: a thread's trace calls share its path's executions
-// equally. An event whose path is of another shader, or that has none, is unknown. A cost is at most kMaxIssue.
+// its path of executions · issue slots (as executed_instructions of cost_sources.hpp). capture/profile/event_paths.hpp
+// says which events have a path, and how the trace calls of ray generation share one. A cost is at most kMaxIssue.
 //
 // Lanes that make a call together execute each block as often as the lane with most executions of it
-// (capture/profile/group_executions.hpp): `group` gives their issue slots. Lanes of unknown events cost the mean of the
+// (EventPaths::issue_slots): `group` gives their issue slots. Lanes of unknown events cost the mean of the
 // call's events: the group has at least that.
 //
 // Means and least costs are over the launch's known events. Memory: 4 bytes an event, and the paths' counts, to which
@@ -19,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "capture/profile/path_profile.hpp"
+#include "capture/profile/event_paths.hpp"
 #include "capture/trace/trace.hpp"
 
 namespace rayreplay::machine {
@@ -53,30 +52,18 @@ class PathCosts {
   }
   /// The way in which the event's call ran (a path, or a path shared by several trace calls), as a number. 0: unknown.
   [[nodiscard]] std::uint32_t way(std::uint64_t row) const {
-    return way_[row];
+    return events_.way(row);
   }
   /// Issue slots of a warp event of the call at this place: `ways` of its lanes, one or more, in any order. Sorts them.
   [[nodiscard]] double group(std::uint32_t place, std::vector<std::uint32_t>& ways) const;
 
  private:
-  /// A path, and the number of events that share its executions.
-  struct Way {
-    std::uint32_t path = 0;
-    std::uint32_t events = 1;
-  };
-  [[nodiscard]] const profile::ShaderPaths& shader_of(std::uint32_t path) const;
   [[nodiscard]] double slots(std::span<const std::uint32_t> ways) const;
-  void find_ways(const trace::Launch& launch);
-  void share_generation(const std::vector<trace::Shader>& shaders, const trace::Launch& launch);
   void take_means(const trace::Launch& launch);
 
-  const trace::Paths* paths_;
-  profile::PathProfile profile_;
-  std::vector<std::size_t> place_of_shader_;  ///< in profile_.shaders
-  std::vector<Way> ways_;                     ///< by way − 1: first each path by itself
-  std::vector<double> cost_;                  ///< by way − 1
-  trace::Column<std::uint32_t> way_;          ///< by event
-  std::vector<double> means_, least_;         ///< by shader
+  profile::EventPaths events_;
+  std::vector<double> cost_;           ///< by way − 1
+  std::vector<double> means_, least_;  ///< by shader
   std::vector<PathCall> calls_;
   std::vector<std::uint32_t> place_;  ///< by call
 };

@@ -11,7 +11,7 @@
 
 #include "sim/machine/costs.hpp"
 #include "sim/machine/path_costs.hpp"
-#include "sim/simt/warp_recorder.hpp"
+#include "sim/machine/warp_paths.hpp"
 
 namespace rayreplay::machine {
 
@@ -25,13 +25,9 @@ class PathWeigher {
   [[nodiscard]] std::span<const std::uint64_t> weigh(std::span<const std::uint32_t> segment_at);
 
  private:
-  const trace::Events* events_;
-  const scheduler::Segments* segments_;
   const PathCosts* paths_;
-  simt::WarpRecorder recorder_;
-  std::vector<std::uint64_t> next_;  ///< by lane: row of its next event
+  WarpPaths warps_;
   std::vector<std::uint64_t> sums_;
-  std::vector<std::uint32_t> ways_;
 };
 
 /// Adds the sums of a PathWeigher to those of scaled costs. A call that now costs another number than the mean of its

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/count_text.hpp"
+#include "sim/settings/decided_value.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -18,19 +19,15 @@ const ParameterValue& usual() {
 }  // namespace
 
 bool is_of_driver(const Settings& settings) {
-  return settings.where(kThreadRegisters).starts_with(kDriver);
+  return is_decided(settings, kThreadRegisters, kDriver);
 }
 
 void decide_registers(Settings& settings, const std::optional<DriverRegisters>& driver) {
-  if (!settings.where(kThreadRegisters).empty() && !is_of_driver(settings)) {
-    return;
-  }
+  std::optional<DecidedValue> decided;
   if (driver) {
-    settings.set(kThreadRegisters, std::int64_t{driver->registers},
-                 fmt::format("{}pipeline {} ({})", kDriver, driver->pipeline, driver->statistic));
-  } else if (is_of_driver(settings)) {
-    settings.set(kThreadRegisters, usual(), "");
+    decided = {std::int64_t{driver->registers}, fmt::format("pipeline {} ({})", driver->pipeline, driver->statistic)};
   }
+  decide(settings, kThreadRegisters, kDriver, decided);
 }
 
 machine::Origin origin_of_registers(const Settings& complete) {
@@ -45,7 +42,7 @@ std::string note_on_registers(const Settings& complete) {
   }
   return fmt::format("a thread has {}, as the driver says of {}; {} gives another number",
                      counted(static_cast<std::uint64_t>(complete.integer(kThreadRegisters)), "register"),
-                     complete.where(kThreadRegisters).substr(kDriver.size()), find_parameter(kThreadRegisters)->flag);
+                     reason_of(complete, kThreadRegisters, kDriver), find_parameter(kThreadRegisters)->flag);
 }
 
 }  // namespace rayreplay::experiment

@@ -1,9 +1,8 @@
 // The registers of a thread: given, or those that the driver names for the launch's pipeline, or assumed.
 //
-// Contract: if nobody has set the key (by an option, a file, an axis or a search: its place is empty), it takes the
-// driver's number where the trace has it. The setting's place then names the driver, the pipeline and the statistic,
-// and stays with the setting when settings are completed again. Deciding once more, for another launch, replaces such a
-// number, or goes back to the default. O(1).
+// Contract: if nobody has set the key, it takes the driver's number where the trace has it (decided_value.hpp): its
+// place then names the driver, the pipeline and the statistic. A configuration that is read back with the launch's own
+// number has it from the driver again. O(1).
 #pragma once
 
 #include <cstdint>

@@ -56,10 +56,10 @@ struct WarpRecorder::State {
 };
 
 WarpRecorder::WarpRecorder(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
-                           const scheduler::Segments& segments, std::uint32_t warp_size, Policy policy)
+                           std::span<const std::uint64_t> event_offset, std::uint32_t warp_size, Policy policy)
     : state_(std::make_unique<State>()) {
   check_replay_inputs(shaders.size(), warp_size, {});
-  const Pieces pieces{launch.data.events, segments.event_offset, {}, warp_size};
+  const Pieces pieces{launch.data.events, event_offset, {}, warp_size};
   const kernel::Kernel& kernel = *kernel::kernels().front();
   state_->warp_size = warp_size;
   state_->dictionary = make_call_dictionary(launch, shaders, policy);

@@ -1,8 +1,10 @@
 // The warp events of single warps of segments, in order.
 //
+// `event_offset`: that of the segments; that of a launch's threads takes each thread as one segment.
+//
 // Contract: as WarpWeigher (segment_replay.hpp), with the events themselves in place of sums: those that
-// replay_segments counts for the warp. Not thread-safe. O(events of the warp) each. Launch and segments must outlive
-// this object. Errors: Internal for a warp of another size.
+// replay_segments counts for the warp. Not thread-safe. O(events of the warp) each. Launch and `event_offset` must
+// outlive this object. Errors: Internal for a warp of another size.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace rayreplay::simt {
 class WarpRecorder {
  public:
   WarpRecorder(const trace::Launch& launch, const std::vector<trace::Shader>& shaders,
-               const scheduler::Segments& segments, std::uint32_t warp_size, Policy policy);
+               std::span<const std::uint64_t> event_offset, std::uint32_t warp_size, Policy policy);
   ~WarpRecorder();
   WarpRecorder(WarpRecorder&& other) noexcept;
   WarpRecorder& operator=(WarpRecorder&&) = delete;

@@ -19,6 +19,7 @@
 #include "sim/caching/cache_parts.hpp"
 #include "sim/comparison/quantity_names.hpp"
 #include "sim/comparison/ranges.hpp"
+#include "sim/engine/shader_accesses.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/settings/machine_settings.hpp"
 #include "sim/settings/thread_registers.hpp"
@@ -135,6 +136,7 @@ Found of_key(const Settings& complete, const NumberFacts& facts, const std::stri
   const machine::Origin origin = of_machine          ? machine_of(complete).origin(key.substr(kOfMachine.size()))
                                  : of_shaders        ? facts.live_state.origin
                                  : key == kRegisters ? origin_of_registers(complete)
+                                 : key == kLatency && are_cycles_decided(complete)   ? machine::Origin::Assumed
                                  : is_by_hand(complete, key, declared.default_value) ? machine::Origin::Given
                                                                                      : machine::Origin::Assumed;
   const std::optional<double> unlimited = amount_without_limit(complete, key, facts.warp_size);
@@ -490,8 +492,8 @@ void set_numbers(Settings& asked, const NumberFacts& facts, std::span<const Quan
     if (used[i] == quantity.value || of_calls || (quantity.key.starts_with(kModelParameter) && !of_model)) {
       continue;
     }
-    // With a place: a number that someone has set, also at its default (thread_registers.hpp).
-    const char* const where = quantity.key == kRegisters ? kOption : "";
+    // With a place: a number that someone has set, also at its default (decided_value.hpp).
+    const char* const where = quantity.key == kRegisters || quantity.key == kLatency ? kOption : "";
     if (quantity.whole) {
       asked.set(quantity.key, static_cast<std::int64_t>(std::llround(used[i])), where);
     } else {

@@ -122,6 +122,7 @@ class Comparison {
     result_.rays = experiment.launch().rays;
     result_.shader_notes = shader_access_notes(experiment);
     decide_registers(asked_, experiment.launch().registers);
+    decide_cycles(asked_, experiment);
   }
 
   void check_rows() {
@@ -360,7 +361,7 @@ class Comparison {
     const simt::ReplayResult replayed = replay(bench, experiment, {});
     const auto data = input(bench, experiment);
     const trace::Launch& launch = data->trace.launches[resolved_of(settings, data->trace, false).launch];
-    machine::Costs costs = machine::make_costs(data->trace, launch, compare_of(settings).costs);
+    machine::Costs costs = machine::make_costs(data->trace, launch, costs_in_memory_time(settings));
     return {.calls = CallGroups(data->trace.shaders, replayed.by_call, std::move(costs.calls)),
             .warp_size = resolved_of(settings, data->trace, false).warp_size,
             .given = wanted_.given_parameters,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -94,6 +95,50 @@ TEST_F(ShaderAccessesOf, NotesNameNumbersThatStay) {
   EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four, "shader_costs.miss=10"})), IsEmpty());
   EXPECT_THAT(shader_access_notes(of(10, 1, {memory, four, "shader_costs.miss=10:80"})),
               ElementsAre(HasSubstr("latencies of shader_costs are given")));
+}
+
+TEST_F(ShaderAccessesOf, CyclesAreThoseOfArithmeticInMemoryTime) {
+  const std::string key = experiment::kCyclesPerInstruction;
+  const std::string memory = "schedule.time=memory";
+  const auto decided = [&](const Experiment& experiment) {
+    Settings settings = *experiment.settings;
+    decide_cycles(settings, experiment);
+    return settings;
+  };
+  EXPECT_EQ(decided(of(10, 1, {memory})).real(key), 4);
+  EXPECT_TRUE(experiment::are_cycles_decided(decided(of(10, 1, {memory}))));
+  for (const std::vector<std::string>& usual :
+       {std::vector<std::string>{}, std::vector<std::string>{memory, "stream.shader_accesses=off"}}) {
+    EXPECT_EQ(decided(of(10, 1, usual)).real(key), 6);
+    EXPECT_FALSE(experiment::has_cycles_to_decide(of(10, 1, usual)));
+  }
+  EXPECT_EQ(decided(of(0, 1, {memory})).real(key), 6);
+  EXPECT_EQ(decided(of(10, 4, {memory})).real(key), 6) << "of a sample, they are left out";
+  EXPECT_EQ(decided(of(10, 4, {memory, "stream.shader_accesses=on"})).real(key), 4);
+  // Numbers by hand stay, also the usual one.
+  for (const std::string number : {"6", "9"}) {
+    const Settings given = decided(of(10, 1, {memory, key + "=" + number}));
+    EXPECT_EQ(to_text(given.at(key)), number);
+    EXPECT_FALSE(experiment::are_cycles_decided(given));
+  }
+  // A printed configuration means the same when it is read back.
+  const Settings printed = decided(of(10, 1, {memory}));
+  Settings again = experiment::complete(experiment::parse_experiment(to_toml(printed, false), "e.toml", ""));
+  Experiment read = of(10, 1, {memory});
+  read.settings = &again;
+  decide_cycles(again, read);
+  EXPECT_TRUE(experiment::are_cycles_decided(again));
+  // The fluid model has no accesses to wait for.
+  EXPECT_EQ(experiment::compare_of(printed).costs.cycles_per_instruction, 6);
+  EXPECT_EQ(experiment::costs_in_memory_time(printed).cycles_per_instruction, 4);
+  EXPECT_FALSE(experiment::compare_of(printed).given.contains(key));
+  // Without memory time it goes back to the usual number.
+  Settings other = printed;
+  other.set("schedule.time", std::string("accesses"), "test");
+  read.settings = &other;
+  decide_cycles(other, read);
+  EXPECT_EQ(other.real(key), 6);
+  EXPECT_EQ(other.where(key), "");
 }
 
 }  // namespace

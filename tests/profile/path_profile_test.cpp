@@ -1,6 +1,7 @@
 // Paths of calls with their instructions, and the efficiency of groups of lanes that took different paths.
 #include "capture/profile/path_efficiency.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -104,63 +105,99 @@ trace::Launch misses(const std::vector<std::uint32_t>& groups, const std::vector
   return launch;
 }
 
+constexpr std::size_t kMiss = trace::kEventKinds + static_cast<std::size_t>(EventKind::Miss);
+
+PathTallies tally(const trace::Trace& trace, const trace::Launch& launch) {
+  return tally_groups(EventPaths(trace, launch), trace.shaders, launch);
+}
+
 TEST(PathEfficiency, NeedsTheMostExecutionsOfEachBlock) {
   trace::Trace trace = two_shaders();
   add_path(trace, 1, 3, {1, 0, 1, 1});  // 4
   add_path(trace, 1, 1, {1, 1, 0, 1});  // 7
   add_path(trace, 1, 1, {1, 5, 2, 1});  // 25
-  const PathProfile profile = profile_of(trace);
   const auto of = [&](const std::vector<std::uint32_t>& groups, const std::vector<std::uint32_t>& paths) {
-    return tally_paths(trace, profile, misses(groups, paths)).by_stage[static_cast<std::size_t>(ShaderStage::Miss)];
+    return tally(trace, misses(groups, paths)).by_call.at(kMiss);
   };
   PathTally tally = of({0, 0, 0, 0}, {1, 1, 1, 1});
   EXPECT_EQ(tally.efficiency(4), 1.);
   tally = of({0, 0, 0, 0}, {1, 2, 1, 1});  // blocks 0 to 3: all once, 2 + 4 + 1 + 1
-  EXPECT_EQ(tally.lane_instructions, 19U);
-  EXPECT_EQ(tally.group_instructions, 8U);
+  EXPECT_EQ(tally.lane_instructions, 16 * 19U);
+  EXPECT_EQ(tally.group_instructions, 16 * 8U);
   tally = of({0, 1, 0, 1}, {1, 2, 3, 2});
   EXPECT_EQ(tally.groups, 2U);
-  EXPECT_EQ(tally.group_instructions, 25U + 7U);
-  EXPECT_EQ(tally.lane_instructions, 4U + 25U + 7U + 7U);
+  EXPECT_EQ(tally.group_instructions, 16 * (25U + 7U));
+  EXPECT_EQ(tally.lane_instructions, 16 * (4U + 25U + 7U + 7U));
+  EXPECT_EQ(tally.known(), 1.);
   tally = of({0, 1, 0, 1}, {1, 0, 3, 2});  // a lane of group 1 has no path
   EXPECT_EQ(tally.groups, 1U);
-  EXPECT_EQ(tally.group_instructions, 25U);
+  EXPECT_EQ(tally.known(), 0.5);
+  EXPECT_EQ(tally.group_instructions, 16 * 25U);
   EXPECT_FALSE(tally.efficiency(0));
   EXPECT_FALSE(of({0}, {0}).efficiency(4));
 }
 
-/// Straight from the definition, group by group.
-PathTallies slow(const trace::Trace& trace, const trace::Launch& launch) {
-  const std::uint32_t instructions[4] = {2, 4, 1, 1};
-  PathTallies result;
-  const auto add = [&](const std::vector<std::uint32_t>& paths) {
-    PathTally tally;
-    tally.groups = 1;
-    for (std::size_t b = 0; b < 4; ++b) {
-      std::uint64_t most = 0;
-      for (const std::uint32_t path : paths) {
-        if (path == 0) {
-          return;
-        }
-        const std::uint32_t count = trace.paths.counts[4 * (path - 1) + b];
-        tally.lane_instructions += std::uint64_t{count} * instructions[b];
-        most = std::max<std::uint64_t>(most, count);
-      }
-      tally.group_instructions += most * instructions[b];
-    }
-    const trace::Shader& shader = trace.shaders[trace.paths.shader[paths[0] - 1]];
-    result.by_stage[static_cast<std::size_t>(shader.stage)] += tally;
+TEST(PathEfficiency, OfRayGenerationSharesAPathByTraceCalls) {
+  trace::Trace trace = two_shaders();
+  add_path(trace, 0, 1, {1, 3, 0, 1});  // 15, of 3 trace calls
+  add_path(trace, 0, 1, {1, 1, 0, 1});  // 7, of 1
+  trace::Launch launch;
+  launch.size = {2, 1, 1};
+  launch.data.events.kind = {EventKind::Begin, EventKind::OcclusionBegin, EventKind::Begin, EventKind::Begin};
+  launch.data.events.shader = {0, 0, 0, 0};
+  launch.data.events.group = {0, 1, 2, 0};
+  launch.data.event_offset = {0, 3, 4};
+  launch.thread_path = {1, 2};
+  launch.groups.warp = {0, 0, 0};
+  const PathTallies sums = tally(trace, launch);
+  // Together: block 0 once, 1 once, 3 once; of the lanes 5 and 7. The first lane has two more trace calls by itself.
+  const PathTally begin = sums.of_kind(EventKind::Begin);
+  EXPECT_EQ(begin.lane_instructions, 16 * (5U + 7U + 5U));
+  EXPECT_EQ(begin.group_instructions, 16 * (7U + 5U));
+  EXPECT_EQ(sums.of_kind(EventKind::OcclusionBegin).group_instructions, 16 * 5U);
+  EXPECT_EQ(sums.of_shader(0), sums.all());
+}
+
+TEST(PathEfficiency, RefusesSumsThatDoNotFit) {
+  trace::Trace trace = two_shaders();
+  add_path(trace, 1, 1, {0xFFFF'FFFFU, 0xFFFF'FFFFU, 0xFFFF'FFFFU, 0xFFFF'FFFFU});  // nearly 2^35
+  const auto of = [&](std::size_t events) {
+    const trace::Launch launch = misses(std::vector<std::uint32_t>(events, 0), std::vector<std::uint32_t>(events, 1));
+    return tally(trace, launch).all().efficiency(1);
   };
-  std::map<std::uint32_t, std::vector<std::uint32_t>> groups, warps;
+  EXPECT_DOUBLE_EQ(*of(1U << 20U), 1U << 20U);
+  try {
+    static_cast<void>(of((1U << 20U) + 2));
+    FAIL() << "the sums do not fit";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Resource);
+    EXPECT_THAT(error.info().what, HasSubstr("too many instructions"));
+  }
+}
+
+/// Straight from the definition, group by group.
+PathTally slow(const trace::Trace& trace, const trace::Launch& launch) {
+  const std::uint32_t instructions[4] = {2, 4, 1, 1};
+  std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
   for (std::size_t e = 0; e < launch.data.events.size(); ++e) {
     groups[launch.data.events.group[e]].push_back(launch.data.events.path[e]);
   }
-  for (std::size_t t = 0; t < launch.thread_path.size(); ++t) {
-    warps[launch.thread_warp[t]].push_back(launch.thread_path[t]);
-  }
-  for (const auto* all : {&groups, &warps}) {
-    for (const auto& [group, paths] : *all) {
-      add(paths);
+  PathTally result;
+  for (const auto& [group, paths] : groups) {
+    result.lanes += paths.size();
+    if (std::ranges::find(paths, 0U) != paths.end()) {
+      continue;
+    }
+    ++result.groups;
+    result.known_lanes += paths.size();
+    for (std::size_t b = 0; b < 4; ++b) {
+      std::uint64_t most = 0;
+      for (const std::uint32_t path : paths) {
+        const std::uint32_t count = trace.paths.counts[4 * (path - 1) + b];
+        result.lane_instructions += std::uint64_t{16} * count * instructions[b];
+        most = std::max<std::uint64_t>(most, count);
+      }
+      result.group_instructions += 16 * most * instructions[b];
     }
   }
   return result;
@@ -179,18 +216,8 @@ TEST(PathEfficiency, IsThatOfTheDefinition) {
       groups.push_back(random.below(threads / 3 + 1));
       paths.push_back(random.one_in(20) ? 0 : 6 + random.below(7));
     }
-    trace::Launch launch = misses(groups, paths);
-    for (std::uint32_t t = 0; t < threads; ++t) {
-      launch.thread_warp.push_back(t / 4);
-      launch.thread_path.push_back(random.one_in(20) ? 0 : 1 + random.below(5));
-    }
-    const PathTallies fast = tally_paths(trace, profile_of(trace), launch);
-    const PathTallies expected = slow(trace, launch);
-    for (std::size_t s = 0; s < trace::kRayTracingStages; ++s) {
-      EXPECT_EQ(fast.by_stage[s].groups, expected.by_stage[s].groups);
-      EXPECT_EQ(fast.by_stage[s].lane_instructions, expected.by_stage[s].lane_instructions);
-      EXPECT_EQ(fast.by_stage[s].group_instructions, expected.by_stage[s].group_instructions);
-    }
+    const trace::Launch launch = misses(groups, paths);
+    EXPECT_EQ(tally(trace, launch).by_call.at(kMiss), slow(trace, launch));
   }
 }
 

@@ -116,7 +116,7 @@ void compare(const trace::Launch& launch, const std::vector<trace::Shader>& shad
       }
     }
     const trace::Launch pieces = test::segments_as_threads(launch, segments);
-    simt::WarpRecorder recorder(launch, shaders, segments, places.warp_size, policy);
+    simt::WarpRecorder recorder(launch, shaders, segments.event_offset, places.warp_size, policy);
     for (std::size_t warp = 0; warp < places.warps(); ++warp) {
       const auto events =
           recorder.record(std::span(places.thread_at).subspan(warp * places.warp_size, places.warp_size));

@@ -1,6 +1,9 @@
 // Registers of a thread: the driver's where nobody has set the key.
 #include "sim/settings/thread_registers.hpp"
 
+#include <optional>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +62,37 @@ TEST(ThreadRegisters, AreThoseOfTheLaunchThatIsChosenLast) {
   EXPECT_EQ(settings.integer(kThreadRegisters), 64);
   EXPECT_EQ(origin_of_registers(settings), machine::Origin::Assumed);
   EXPECT_EQ(settings.where(kThreadRegisters), "");
+}
+
+TEST(ThreadRegisters, KeepTheirOriginInAConfigurationThatIsReadBack) {
+  Settings settings = completed();
+  decide_registers(settings, kOfDriver);
+  Settings again = completed(parse_experiment(to_toml(settings, false), "e.toml", ""));
+  EXPECT_EQ(origin_of_registers(again), machine::Origin::Given) << "no launch is known yet";
+  decide_registers(again, kOfDriver);
+  EXPECT_EQ(origin_of_registers(again), machine::Origin::Captured);
+  EXPECT_EQ(note_on_registers(again), note_on_registers(settings));
+  EXPECT_EQ(to_toml(again, false), to_toml(settings, false));
+  // Of a launch with other registers, or of none, the file's number is that of the file.
+  const std::string where = parse_experiment(to_toml(settings, false), "e.toml", "").where(kThreadRegisters);
+  for (const std::optional<DriverRegisters>& other :
+       {std::optional<DriverRegisters>(), std::optional<DriverRegisters>({40, 5, "VGPRs"})}) {
+    Settings moved = again;
+    decide_registers(moved, other);
+    EXPECT_EQ(moved.integer(kThreadRegisters), 72);
+    EXPECT_EQ(moved.where(kThreadRegisters), where);
+    EXPECT_EQ(origin_of_registers(moved), machine::Origin::Given);
+    decide_registers(moved, kOfDriver);
+    EXPECT_EQ(origin_of_registers(moved), machine::Origin::Captured);
+  }
+}
+
+TEST(ThreadRegisters, OnTheCommandLineAreByHandEvenIfTheyAreTheDrivers) {
+  Settings asked;
+  asked.set(kThreadRegisters, std::int64_t{72}, "--registers");
+  Settings settings = completed(asked);
+  decide_registers(settings, kOfDriver);
+  EXPECT_EQ(origin_of_registers(settings), machine::Origin::Given);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "app/commands/options/settings_options.hpp"
 #include "app/console/console.hpp"
 #include "app/report/context/context.hpp"
+#include "app/report/models/path_cells.hpp"
 #include "app/report/packings/observed_table.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -24,7 +26,9 @@ namespace {
 
 constexpr std::size_t kHistogramBins = 20;
 
-output::Table replay_table(const simt::ReplayResult& result, const trace::Trace& trace) {
+/// `paths`: of the same warp events; empty without paths.
+output::Table replay_table(const simt::ReplayResult& result, const profile::PathTallies& paths,
+                           const trace::Trace& trace) {
   output::Table table;
   table.columns = {{"scope", "scope"},
                    {"name", "name"},
@@ -32,19 +36,32 @@ output::Table replay_table(const simt::ReplayResult& result, const trace::Trace&
                    {"warp_events", "warp events"},
                    {"efficiency", "SIMT efficiency", output::Show::Percent},
                    {"weighted_efficiency", "weighted", output::Show::Percent}};
-  const auto add = [&](const std::string& scope, const std::string& name, const simt::Tally& tally) {
+  std::vector<profile::PathTally> by_row;
+  const auto add = [&](const std::string& scope, const std::string& name, const simt::Tally& tally,
+                       const profile::PathTally& by_path) {
     if (tally.warp_events > 0) {
       table.rows.push_back({scope, name, tally.active_lanes, tally.warp_events, tally.efficiency(result.warp_size),
                             tally.weighted_efficiency(result.warp_size)});
+      by_row.push_back(by_path);
     }
   };
-  add("launch", "all", result.total);
-  for (std::size_t kind = 0; kind < result.by_kind.size(); ++kind) {
-    add("stage", trace::to_string(static_cast<trace::EventKind>(kind)), result.by_kind[kind]);
+  add("launch", "all", result.total, paths.all());
+  for (std::size_t i = 0; i < result.by_kind.size(); ++i) {
+    const auto kind = static_cast<trace::EventKind>(i);
+    add("stage", trace::to_string(kind), result.by_kind[i], paths.of_kind(kind));
   }
   for (std::size_t id = 0; id < result.by_shader.size(); ++id) {
     const trace::Shader& shader = trace.shaders[id];
-    add("shader", fmt::format("{} {} ({})", id, shader.name, trace::to_string(shader.stage)), result.by_shader[id]);
+    add("shader", fmt::format("{} {} ({})", id, shader.name, trace::to_string(shader.stage)), result.by_shader[id],
+        paths.of_shader(id));
+  }
+  if (!paths.empty()) {
+    const std::vector<output::Column> columns = report::path_columns(by_row);
+    table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+    for (std::size_t i = 0; i < by_row.size(); ++i) {
+      const std::vector<output::Cell> cells = report::path_cells(by_row[i], result.warp_size);
+      table.rows[i].insert(table.rows[i].end(), cells.begin(), cells.end());
+    }
   }
   return table;
 }
@@ -94,24 +111,26 @@ int act(const ReplayArguments& options) {
   experiment::Workbench bench = opened.bench();
   const simt::ReplayResult result = experiment::replay(bench, opened.open(), replay_options);
 
-  const output::Table table = replay_table(result, trace);
+  const profile::PathTallies paths = experiment::tally_paths(bench, opened.open());
+  const output::Table table = replay_table(result, paths, trace);
   log_not_captured(trace.header);
   const experiment::Settings told = options.experiment.read_of(settings, &resolved);
   const report::Context context{options.path, trace, resolved, {{"packing", spec}}, true, accelerator.get(), &told};
-  options.output.write_result(
-      {[&] {
-         return report::context_text(context) + "\n" + output::to_text(table) + report::observed_text(trace, launch);
-       },
-       [&] { return report::with_context(table, context); },
-       [&] {
-         nlohmann::ordered_json document = report::context_json(context, "rayreplay.replay/1");
-         document["rows"] = to_json(table);
-         document["warp_histogram"] = warp_histogram(result);
-         if (nlohmann::ordered_json observed = report::observed_json(trace, launch); !observed.is_null()) {
-           document["observed"] = std::move(observed);
-         }
-         return document;
-       }});
+  options.output.write_result({[&] {
+                                 return report::context_text(context) + "\n" + output::to_text(table) +
+                                        report::path_note(!paths.empty()) + report::observed_text(trace, launch);
+                               },
+                               [&] { return report::with_context(table, context); },
+                               [&] {
+                                 nlohmann::ordered_json document = report::context_json(context, "rayreplay.replay/1");
+                                 document["rows"] = to_json(table);
+                                 document["warp_histogram"] = warp_histogram(result);
+                                 if (nlohmann::ordered_json observed = report::observed_json(trace, launch);
+                                     !observed.is_null()) {
+                                   document["observed"] = std::move(observed);
+                                 }
+                                 return document;
+                               }});
   return 0;
 }
 

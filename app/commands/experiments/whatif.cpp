@@ -18,6 +18,7 @@
 #include "app/report/charts/heatmap.hpp"
 #include "app/report/context/answers.hpp"
 #include "app/report/export/output_folder.hpp"
+#include "app/report/models/path_cells.hpp"
 #include "app/report/packings/observed_table.hpp"
 #include "app/report/packings/whatif_report.hpp"
 #include "app/report/packings/whatif_table.hpp"
@@ -68,6 +69,7 @@ std::string whatif_text(const report::Context& context, const experiment::WhatIf
   const output::Table table = report::whatif_table(result, true);
   const std::string answer = report::packing_answer(table);
   return answer + (answer.empty() ? "" : "\n") + report::context_text(context) + "\n" + output::to_text(table) +
+         report::path_note(!result.rows.front().paths.empty()) +
          report::observed_text(context.trace, context.trace.launches[context.configuration.launch]) +
          (published ? published_text(context, result, *published) : std::string());
 }

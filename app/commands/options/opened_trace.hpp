@@ -62,7 +62,9 @@ class OpenedTrace {
 
  private:
   void decide() {
-    experiment::decide_registers(settings_, open().launch().registers);
+    const experiment::Experiment opened = open();
+    experiment::Settings decided = *opened.settings;
+    settings_ = std::move(decided);
   }
 
   std::string path_;

@@ -42,25 +42,16 @@ constexpr std::array<std::string_view, machine::kTimeParts> kPartKeys = {
 /// Of the warp-cycles; the other parts are of the SM-cycles.
 constexpr std::string_view kExchangeShare = "time_stage_exchange_share";
 
-constexpr std::array<std::string_view, 9 + machine::kTimeParts> kTimeKeys = {"variant",
-                                                                             "efficiency",
-                                                                             "model_milliseconds",
-                                                                             "model_speed_up",
-                                                                             "time_efficiency",
-                                                                             "milliseconds",
-                                                                             "speed_up",
-                                                                             "issue",
-                                                                             "traversal",
-                                                                             "load_unit",
-                                                                             "l1_wait",
-                                                                             "merged",
-                                                                             "l2_wait",
-                                                                             "dram_wait",
-                                                                             "reorder",
-                                                                             "barrier",
-                                                                             "idle",
-                                                                             kExchangeShare,
-                                                                             "resident_warps"};
+constexpr std::array<std::string_view, 10 + machine::kTimeParts> kTimeKeys = {"variant",         "efficiency",
+                                                                              "path_efficiency", "model_milliseconds",
+                                                                              "model_speed_up",  "time_efficiency",
+                                                                              "milliseconds",    "speed_up",
+                                                                              "issue",           "traversal",
+                                                                              "load_unit",       "l1_wait",
+                                                                              "merged",          "l2_wait",
+                                                                              "dram_wait",       "reorder",
+                                                                              "barrier",         "idle",
+                                                                              kExchangeShare,    "resident_warps"};
 constexpr std::array<std::string_view, 8> kTrafficKeys = {
     "variant",   "l1_hit_rate",         "l2_hit_rate",  "l2_bytes_per_ray", "dram_bytes_per_ray",
     "dram_busy", "dram_share_of_bytes", "state_sectors"};
@@ -210,7 +201,7 @@ output::Table present(const output::Table& table, std::span<const std::string_vi
     const auto place =
         static_cast<std::size_t>(std::ranges::find(table.columns, key, &Column::key) - table.columns.begin());
     const auto has_value = [place](const auto& row) { return !std::holds_alternative<std::monostate>(row[place]); };
-    if (std::ranges::any_of(table.rows, has_value)) {
+    if (place < table.columns.size() && std::ranges::any_of(table.rows, has_value)) {
       kept.push_back(key);
     }
   }
@@ -314,6 +305,16 @@ output::Table memory_rows(const MemoryResult& result) {
   table.columns = memory_columns();
   for (const MemoryRow& row : result.rows) {
     table.rows.push_back(cells_of(result, row));
+  }
+  // As of the fluid model's warps, like `efficiency`; only for traces with paths of calls.
+  if (std::ranges::any_of(result.rows,
+                          [](const MemoryRow& row) { return row.metrics.contains("model_path_efficiency"); })) {
+    table.columns.push_back({"path_efficiency", "by path (fluid)", Show::Percent});
+    table.columns.push_back({"path_share", "", Show::Percent, 1, true});
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      table.rows[i].push_back(metric(result.rows[i], "model_path_efficiency"));
+      table.rows[i].push_back(metric(result.rows[i], "model_path_share"));
+    }
   }
   return table;
 }

@@ -17,6 +17,7 @@
 #include "app/report/models/models_notes.hpp"
 #include "app/report/models/models_page.hpp"
 #include "app/report/models/models_table.hpp"
+#include "app/report/models/path_cells.hpp"
 #include "app/report/models/verdict.hpp"
 #include "app/report/packings/launch_pictures.hpp"
 #include "base/count_text.hpp"
@@ -128,6 +129,7 @@ std::string models_text(const ModelsContext& models) {
   text += fmt::format("{:<9}{}\n", "machine", text::printable(machine_line(models)));
   text += fmt::format("{:<9}{}\n\n", "cost", hit_cost_text(result));
   text += output::to_text(short_models_table(result));
+  text += path_note(!result.rows.front().paths.empty());
   if (const std::string note = few_warps_note(result); !note.empty()) {
     text += "\nnote: " + text::printable(note) + ".\n";
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/report/models/path_cells.hpp"
 #include "app/report/models/stage_key.hpp"
 #include "base/parameters.hpp"
 
@@ -202,11 +203,45 @@ std::string short_spec(const std::string& resolved) {
   return text;
 }
 
+namespace {
+
+/// Behind the column `change`: of all calls. At the end: of each stage. Bounds have no warps, and none of them.
+void add_paths(const CompareResult& result, output::Table& table) {
+  constexpr std::ptrdiff_t kBehindChange = 4;
+  std::vector<profile::PathTally> all;
+  for (const CompareRow& row : result.rows) {
+    all.push_back(row.paths.all());
+  }
+  const std::vector<output::Column> columns = path_columns(all);
+  table.columns.insert(table.columns.begin() + kBehindChange, columns.begin(), columns.end());
+  for_each_stage([&](trace::EventKind kind, std::size_t) {
+    for (output::Column column : columns) {
+      column.key = stage_key(kind) + "_" + column.key;
+      column.detail = true;
+      table.columns.push_back(std::move(column));
+    }
+  });
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    std::vector<Cell>& cells = table.rows[i];
+    const std::vector<Cell> of_all = path_cells(all[i], result.configuration.warp_size);
+    cells.insert(cells.begin() + kBehindChange, of_all.begin(), of_all.end());
+    for_each_stage([&](trace::EventKind kind, std::size_t) {
+      const std::vector<Cell> of_kind = path_cells(result.rows[i].paths.of_kind(kind), result.configuration.warp_size);
+      cells.insert(cells.end(), of_kind.begin(), of_kind.end());
+    });
+  }
+}
+
+}  // namespace
+
 output::Table models_table(const CompareResult& result) {
   output::Table table;
   table.columns = columns();
   for (const CompareRow& row : result.rows) {
     table.rows.push_back(cells_of(result, row));
+  }
+  if (!result.rows.front().paths.empty()) {
+    add_paths(result, table);
   }
   return table;
 }
@@ -339,6 +374,13 @@ output::Table efficiency_by_stage(const CompareResult& result) {
       cells.push_back(efficiency_cell(row.replay.replay.by_kind[i], result.configuration.warp_size));
     }
     table.rows.push_back(std::move(cells));
+    std::vector<Cell> by_path = {stage_key(kind) + ", by path"};
+    for (const CompareRow& row : result.rows) {
+      by_path.push_back(path_cells(row.paths.of_kind(kind), result.configuration.warp_size).front());
+    }
+    if (std::ranges::any_of(by_path, [](const Cell& cell) { return std::holds_alternative<double>(cell); })) {
+      table.rows.push_back(std::move(by_path));
+    }
   });
   return table;
 }

@@ -31,7 +31,8 @@ namespace rayreplay::report {
 /// "a closest-hit call takes 141.3 instructions on average (source: blocks)"
 [[nodiscard]] std::string hit_cost_text(const experiment::CompareResult& result);
 
-/// For text: a row for each stage and one for each of the first bounces, a column for each model.
+/// For text: a row for each stage (with paths of calls a second one, by path) and one for each of the first bounces, a
+/// column for each model.
 [[nodiscard]] output::Table efficiency_by_stage(const experiment::CompareResult& result);
 [[nodiscard]] output::Table efficiency_by_bounce(const experiment::CompareResult& result);
 

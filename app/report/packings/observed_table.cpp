@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/models/path_cells.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "capture/profile/path_efficiency.hpp"
 #include "capture/profile/shader_profile.hpp"
 
 namespace rayreplay::report {
@@ -58,13 +58,8 @@ std::optional<trace::ShaderStage> stage_of(trace::EventKind kind) {
 InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const trace::Launch& launch) {
   InstructionEfficiency result;
   const std::uint32_t warp_size = trace.header.warp_size;
-  if (trace.paths.size() != 0) {
-    const auto tallies =
-        profile::tally_paths(trace, profile::path_profile(trace.shaders, trace.paths, "the trace"), launch);
-    result.all_paths = tallies.all().efficiency(warp_size);
-    for (std::size_t stage = 0; stage < trace::kRayTracingStages; ++stage) {
-      result.paths_by_stage.at(stage) = tallies.by_stage.at(stage).efficiency(warp_size);
-    }
+  if (const auto paths = profile::event_paths(trace, launch)) {
+    result.paths = profile::tally_groups(*paths, trace.shaders, launch);
   }
   if (trace.block_counts.size() == 0) {
     return result;
@@ -113,31 +108,34 @@ output::Table observed_table(const simt::Observed& observed, std::uint32_t warp_
   if (inside.all) {
     table.columns.push_back({"instruction_efficiency", "by instruction", output::Show::Percent});
   }
-  if (inside.all_paths) {
-    table.columns.push_back({"path_efficiency", "by path", output::Show::Percent});
-  }
+  const bool has_paths = inside.paths.all().efficiency(warp_size).has_value();
+  std::vector<profile::PathTally> by_row;
   const auto add = [&](const std::string& scope, const std::string& name, const simt::ObservedTally& fragments,
                        const simt::ObservedTally& united, std::optional<double> by_instruction,
-                       std::optional<double> by_path) {
-    const auto known = [](std::optional<double> value) { return value ? output::Cell(*value) : output::Cell(); };
+                       const profile::PathTally& by_path) {
     if (fragments.groups != 0) {
       table.rows.push_back({scope, name, fragments.lanes, fragments.groups, fragments.efficiency(warp_size),
                             united.groups, united.efficiency(warp_size)});
       if (inside.all) {
-        table.rows.back().push_back(known(by_instruction));
+        table.rows.back().push_back(by_instruction ? output::Cell(*by_instruction) : output::Cell());
       }
-      if (inside.all_paths) {
-        table.rows.back().push_back(known(by_path));
-      }
+      by_row.push_back(by_path);
     }
   };
-  add("launch", "all", observed.fragments, observed.united, inside.all, inside.all_paths);
+  add("launch", "all", observed.fragments, observed.united, inside.all, inside.paths.all());
   for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
     const auto kind = static_cast<trace::EventKind>(i);
     const auto stage = stage_of(kind);
     add("stage", trace::to_string(kind), observed.fragments_by_kind.at(i), observed.united_by_kind.at(i),
-        stage ? inside.by_stage.at(static_cast<std::size_t>(*stage)) : std::nullopt,
-        stage ? inside.paths_by_stage.at(static_cast<std::size_t>(*stage)) : std::nullopt);
+        stage ? inside.by_stage.at(static_cast<std::size_t>(*stage)) : std::nullopt, inside.paths.of_kind(kind));
+  }
+  if (has_paths) {
+    const std::vector<output::Column> columns = path_columns(by_row);
+    table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+    for (std::size_t i = 0; i < by_row.size(); ++i) {
+      const std::vector<output::Cell> cells = path_cells(by_row[i], warp_size);
+      table.rows[i].insert(table.rows[i].end(), cells.begin(), cells.end());
+    }
   }
   return table;
 }
@@ -152,7 +150,9 @@ std::string observed_text(const trace::Trace& trace, const trace::Launch& launch
       "\nobserved on {} (warp size {}; united: fragments of one call of a warp put together{}{})\n{}{}",
       text::printable(trace.header.device), trace.header.warp_size,
       inside.all ? "; by instruction: from counts of basic blocks, of all captured launches" : "",
-      inside.all_paths ? "; by path: if the lanes of a group meet again at every block" : "",
+      inside.paths.all().efficiency(trace.header.warp_size)
+          ? "; by path: if the lanes of a group meet again at every block"
+          : "",
       threads_are_missing(trace, launch)
           ? "biased: not all threads were recorded. A group is counted, with all its lanes, if at least one of its "
             "threads was\nrecorded: large groups are seen more often than small ones.\n"

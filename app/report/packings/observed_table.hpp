@@ -12,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/report/export/table.hpp"
+#include "capture/profile/path_efficiency.hpp"
 #include "capture/trace/trace.hpp"
 #include "sim/simt/observed.hpp"
 
@@ -22,9 +23,8 @@ namespace rayreplay::report {
 struct InstructionEfficiency {
   std::optional<double> all;
   std::array<std::optional<double>, trace::kRayTracingStages> by_stage;
-  /// Of the launch's calls with paths (capture/profile/path_efficiency.hpp). Empty without paths.
-  std::optional<double> all_paths;
-  std::array<std::optional<double>, trace::kRayTracingStages> paths_by_stage;
+  /// Of the launch's groups of events (capture/profile/path_efficiency.hpp). Empty without paths.
+  profile::PathTallies paths;
 };
 [[nodiscard]] InstructionEfficiency instruction_efficiency(const trace::Trace& trace, const trace::Launch& launch);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "app/report/models/path_cells.hpp"
 #include "app/report/models/stage_key.hpp"
 
 namespace rayreplay::report {
@@ -11,6 +12,37 @@ namespace {
 using output::Cell;
 using output::Column;
 using output::Show;
+
+/// In every row the launch's calls are the same, and so is whether any of them has a path.
+bool has_paths(const experiment::WhatIfResult& result) {
+  return !result.rows.front().paths.empty();
+}
+
+/// Columns of all calls, then of each stage.
+void add_paths(const experiment::WhatIfResult& result, output::Table& table) {
+  std::vector<profile::PathTally> all;
+  for (const experiment::WhatIfRow& row : result.rows) {
+    all.push_back(row.paths.all());
+  }
+  const std::vector<Column> columns = path_columns(all);
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  for_each_stage([&](trace::EventKind kind, std::size_t) {
+    for (Column column : columns) {
+      column.key = stage_key(kind) + "_" + column.key;
+      column.detail = true;
+      table.columns.push_back(std::move(column));
+    }
+  });
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const auto add = [&](const profile::PathTally& tally) {
+      for (Cell& cell : path_cells(tally, result.configuration.warp_size)) {
+        table.rows[i].push_back(std::move(cell));
+      }
+    };
+    add(all[i]);
+    for_each_stage([&](trace::EventKind kind, std::size_t) { add(result.rows[i].paths.of_kind(kind)); });
+  }
+}
 
 }  // namespace
 
@@ -49,6 +81,9 @@ output::Table whatif_table(const experiment::WhatIfResult& result, bool with_bou
       }
     });
     table.rows.push_back(std::move(cells));
+  }
+  if (has_paths(result)) {
+    add_paths(result, table);
   }
   if (with_bound) {
     const double base = result.rows.front().efficiency;

@@ -68,6 +68,11 @@ MetricSet metrics_of(const CompareRow& row, const CompareResult& result) {
     const double all = row.timing.cycles * result.machine.sms;
     const auto share = [all](double part) { return all > 0 ? part / all : 0.0; };
     metrics.add_count("model_warps", row.warps);
+    const profile::PathTally by_path = row.paths.all();
+    if (const auto efficiency = by_path.efficiency(result.configuration.warp_size)) {
+      metrics.add("model_path_efficiency", *efficiency);
+      metrics.add("model_path_share", *by_path.known());
+    }
     metrics.add_count("model_moved_threads", row.moved);
     metrics.add("model_busy_share", row.timing.busy_share);
     metrics.add("model_idle_share", share(row.timing.split.idle));
@@ -175,13 +180,15 @@ const StageRegistrar kRegistrar(
      .position = 40,
      .takes = {"input", "assignment"},
      .takes_if = {{"structure", kReplaySteps}},
-     .format = 5,
+     .format = 6,
      .metrics =
          {
              {"model_cycles", "", "cycles", "Time of the launch under the scheduler model", Goal::Less},
              {"model_milliseconds", "", "ms", "The same, by the machine's clock", Goal::Less},
              {"model_speed_up", "", "", "Time under the model plain divided by this one's", Goal::More},
              {"model_efficiency", "", "share", "SIMT efficiency under the scheduler model", Goal::More},
+             {"model_path_efficiency", "", "share", "The same by instruction, from paths of calls", Goal::More},
+             {"model_path_share", "", "share", "Active lanes whose warp events have paths: what it counts", Goal::None},
              {"model_warps", "", "warps", "Warps of segments that ran", Goal::None},
              {"model_segments", "", "segments", "Parts of threads between exchanges", Goal::None},
              {"model_rounds", "", "rounds", "Most rounds of a unit; timed models and bounds have none", Goal::None},

@@ -1,13 +1,16 @@
 #include "sim/engine/stages/simt.hpp"
 
+#include <string>
 #include <utility>
 
 #include "base/report_progress.hpp"
+#include "scheduler-models/regrouping/segments.hpp"
 #include "scheduler-models/swizzle_file.hpp"
 #include "sim/engine/stage_registry.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/assignment.hpp"
 #include "sim/engine/stages/input.hpp"
+#include "sim/machine/path_tally.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -27,7 +30,26 @@ simt::ReplayResult replay_packed(Workbench& bench, const std::shared_ptr<const I
   return simt::replay(data->trace.launches[resolved.launch], data->trace.shaders, packed, options);
 }
 
-MetricSet metrics_of(const simt::ReplayResult& replay, bool costs, const scheduler::Bound& bound) {
+/// The trace stays as long as what refers to it.
+struct PathsOfInput {
+  std::shared_ptr<const InputData> data;
+  std::shared_ptr<const profile::EventPaths> paths;
+};
+
+profile::PathTallies tally_packed(const trace::Trace& trace, const Resolved& resolved,
+                                  const scheduler::WarpAssignment& packed,
+                                  const std::shared_ptr<const profile::EventPaths>& paths) {
+  if (paths == nullptr) {
+    return {};
+  }
+  const trace::Launch& launch = trace.launches[resolved.launch];
+  static_assert(scheduler::kNoThread == scheduler::kNoSegment);
+  return machine::tally_warps(launch, trace.shaders, launch.data.event_offset, packed.thread_at, packed.warp_size,
+                              resolved.policy, *paths);
+}
+
+MetricSet metrics_of(const simt::ReplayResult& replay, bool costs, const scheduler::Bound& bound,
+                     const profile::PathTally& by_path) {
   const double efficiency = replay.total.efficiency(replay.warp_size);
   MetricSet metrics;
   metrics.add("simt_efficiency", efficiency);
@@ -35,6 +57,10 @@ MetricSet metrics_of(const simt::ReplayResult& replay, bool costs, const schedul
   metrics.add_count("simt_warp_events", replay.total.warp_events);
   metrics.add_count("simt_active_lanes", replay.total.active_lanes);
   metrics.add("simt_bound_efficiency", bound.efficiency);
+  if (const auto path_efficiency = by_path.efficiency(replay.warp_size)) {
+    metrics.add("simt_path_efficiency", *path_efficiency);
+    metrics.add("simt_path_share", *by_path.known());
+  }
   return metrics;
 }
 
@@ -46,7 +72,9 @@ std::vector<Made> make_numbers(Workbench& bench, std::span<const Experiment* con
   const auto packed = assignment(bench, experiment);
   const Workbench::Working working(bench.kept(), estimated_bytes(experiment));
   std::vector<Made> made;
-  made.emplace_back(metrics_of(replay_packed(bench, data, resolved, *packed, {}), !resolved.costs.empty(), *least));
+  const auto by_path = tally_packed(data->trace, resolved, *packed, event_paths(bench, experiment)).all();
+  made.emplace_back(
+      metrics_of(replay_packed(bench, data, resolved, *packed, {}), !resolved.costs.empty(), *least, by_path));
   return made;
 }
 
@@ -68,8 +96,13 @@ double weighted_bound(const simt::ReplayResult& replay, const std::vector<std::u
 
 class RowMaker {
  public:
-  RowMaker(Workbench& bench, std::shared_ptr<const InputData> data, const Resolved& configuration, bool pixel_maps)
-      : bench_(&bench), data_(std::move(data)), configuration_(&configuration), pixel_maps_(pixel_maps) {}
+  RowMaker(Workbench& bench, std::shared_ptr<const InputData> data, const Resolved& configuration, bool pixel_maps,
+           std::shared_ptr<const profile::EventPaths> paths)
+      : bench_(&bench),
+        data_(std::move(data)),
+        configuration_(&configuration),
+        pixel_maps_(pixel_maps),
+        paths_(std::move(paths)) {}
 
   [[nodiscard]] WhatIfRow operator()(std::string packing, const scheduler::WarpAssignment& packed) const {
     simt::ReplayOptions options;
@@ -81,6 +114,7 @@ class RowMaker {
     row.efficiency = row.replay.total.efficiency(warp_size);
     row.weighted_efficiency =
         configuration_->costs.empty() ? row.efficiency : row.replay.total.weighted_efficiency(warp_size);
+    row.paths = tally_packed(data_->trace, *configuration_, packed, paths_);
     if (pixel_maps_) {
       row.efficiency_map = efficiency_map(data_->trace.launches[configuration_->launch].size, row.replay.by_thread,
                                           warp_size, bench_->accelerator());
@@ -94,6 +128,7 @@ class RowMaker {
   std::shared_ptr<const InputData> data_;
   const Resolved* configuration_;
   bool pixel_maps_;
+  std::shared_ptr<const profile::EventPaths> paths_;
 };
 
 }  // namespace
@@ -102,6 +137,30 @@ simt::ReplayResult replay(Workbench& bench, const Experiment& experiment, simt::
   const auto data = input(bench, experiment);
   const Resolved resolved = resolved_of(*experiment.settings, data->trace, true);
   return replay_packed(bench, data, resolved, *assignment(bench, experiment), std::move(options));
+}
+
+std::shared_ptr<const profile::EventPaths> event_paths(Workbench& bench, const Experiment& experiment) {
+  static const Stage kInput = stage("input");
+  const Key key = KeyMaker()
+                      .add("event paths")
+                      .add(experiment.key(kInput))
+                      .add(std::to_string(experiment.settings->integer("launch")))
+                      .key();
+  const auto found = bench.shared<PathsOfInput>(key, [&] {
+    const auto data = input(bench, experiment);
+    auto made = std::make_shared<PathsOfInput>();
+    made->paths = profile::event_paths(data->trace, launch_of(*data, experiment));
+    made->data = made->paths == nullptr ? nullptr : data;
+    const std::uint64_t bytes = made->paths == nullptr ? 0 : launch_of(*data, experiment).data.events.size() * 4;
+    return std::pair(std::shared_ptr<const PathsOfInput>(std::move(made)), sizeof(PathsOfInput) + bytes);
+  });
+  return {found, found->paths.get()};
+}
+
+profile::PathTallies tally_paths(Workbench& bench, const Experiment& experiment) {
+  const auto data = input(bench, experiment);
+  return tally_packed(data->trace, resolved_of(*experiment.settings, data->trace, true), *assignment(bench, experiment),
+                      event_paths(bench, experiment));
 }
 
 WhatIfResult what_if(Workbench& bench, const Experiment& experiment, const WhatIfWanted& wanted) {
@@ -124,7 +183,7 @@ WhatIfResult what_if(Workbench& bench, const Experiment& experiment, const WhatI
   Progress* const progress = bench.progress();
   report_start(progress, "packings", configuration.packings.size() + swizzles.size());
   result.bound = *bound(bench, experiment);
-  const RowMaker make_row(bench, data, configuration, wanted.pixel_maps);
+  const RowMaker make_row(bench, data, configuration, wanted.pixel_maps, event_paths(bench, experiment));
   const auto add = [&](WhatIfRow row) {
     result.rows.push_back(std::move(row));
     report_advance(progress, 1);
@@ -159,6 +218,7 @@ const StageRegistrar kRegistrar(
      .text = "The launch replayed warp by warp: SIMT efficiency",
      .position = 30,
      .takes = {"input", "assignment"},
+     .format = 2,
      .metrics =
          {
              {"simt_efficiency", "", "share", "Active lanes of all lanes, over warp events", Goal::More},
@@ -168,6 +228,9 @@ const StageRegistrar kRegistrar(
               Goal::Less},
              {"simt_active_lanes", "", "lanes", "Sum of active lanes over warp events", Goal::None},
              {"simt_bound_efficiency", "", "share", "SIMT efficiency that no packing exceeds", Goal::None},
+             {"simt_path_efficiency", "", "share",
+              "SIMT efficiency by instruction, from paths of calls, if lanes meet again at every block", Goal::More},
+             {"simt_path_share", "", "share", "Active lanes whose warp events have paths: what it counts", Goal::None},
          },
      .rank = 1,
      .varies = {"packing"},

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "capture/profile/path_efficiency.hpp"
 #include "scheduler-models/bound.hpp"
 #include "sim/engine/workbench.hpp"
 #include "sim/launch/resolve.hpp"
@@ -20,6 +22,12 @@ namespace rayreplay::experiment {
 
 /// `options` gives the sums beside totals; policy, costs and device come from the experiment.
 [[nodiscard]] simt::ReplayResult replay(Workbench& bench, const Experiment& experiment, simt::ReplayOptions options);
+
+/// What the launch's events executed, by their paths; null where the trace has none of them.
+[[nodiscard]] std::shared_ptr<const profile::EventPaths> event_paths(Workbench& bench, const Experiment& experiment);
+
+/// Instructions of the warp events of `replay`. Empty without paths.
+[[nodiscard]] profile::PathTallies tally_paths(Workbench& bench, const Experiment& experiment);
 
 struct WhatIfWanted {
   std::vector<std::string> packings;  ///< specs; empty: every registered one
@@ -34,7 +42,8 @@ struct WhatIfRow {
   double change = 0;               ///< efficiency / identity's − 1; 0 when identity's is 0
   double weighted_efficiency = 0;  ///< equals efficiency when no costs are given
   double weighted_change = 0;
-  PixelMap efficiency_map;  ///< percent; empty unless asked for
+  profile::PathTallies paths;  ///< instructions of its warp events; empty without paths
+  PixelMap efficiency_map;     ///< percent; empty unless asked for
 };
 
 /// Maps that no packing changes.

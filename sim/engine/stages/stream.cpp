@@ -276,7 +276,8 @@ std::vector<std::string> stream_notes(const Experiment& experiment) {
 /// Costs of calls and delays of warps, for memory time.
 void prepare_time(const Settings& settings, PreparedStream& prepared) {
   prepared.options.work = true;
-  const machine::Costs costs = machine::make_costs(prepared.data->trace, *prepared.launch, compare_of(settings).costs);
+  const machine::Costs costs =
+      machine::make_costs(prepared.data->trace, *prepared.launch, costs_in_memory_time(settings));
   prepared.options.call_work = call_work(costs);
   prepared.options.lane_costs = lane_costs(costs);
   prepared.interleaving.work = true;
@@ -420,7 +421,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 9},
+                                 .format = 10},
                                 &kCode);
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -143,10 +144,24 @@ TEST(ShaderAccessesCommand, NumbersGivenByHandAreNamed) {
   EXPECT_EQ(notes({}), "[]");
   EXPECT_THAT(notes({"--pixel-bytes", "8"}), HasSubstr("stream.pixel_bytes = 8 is given"));
   EXPECT_EQ(notes({"--pixel-bytes", "8", "--shader-accesses", "off"}), "[]");
-  EXPECT_THAT(notes({"--time", "memory"}), HasSubstr("scheduler.cycles_per_instruction = 6 contains waits"));
+  EXPECT_THAT(notes({"--time", "memory"}), HasSubstr("scheduler.cycles_per_instruction = 4 in memory time"));
+  EXPECT_THAT(notes({"--time", "memory", "--cycles-per-instruction", "6"}),
+              HasSubstr("scheduler.cycles_per_instruction = 6 contains waits"));
   EXPECT_EQ(notes({"--time", "memory", "--cycles-per-instruction", "4"}), "[]");
   EXPECT_THAT(notes({"--time", "memory", "--shader-cost", "closest-hit=100:700"}),
               HasSubstr("latencies of shader_costs are given"));
+}
+
+TEST(ShaderAccessesCommand, CyclesOfAnInstructionLeaveTheirWaitsOut) {
+  const auto time = [](const Words& more) {
+    const json answer = cache(joined({"--time", "memory"}, more));
+    return std::pair(answer["summary"]["cycles"], answer["configuration"]["scheduler.cycles_per_instruction"]);
+  };
+  const auto usual = time({});
+  EXPECT_EQ(usual.second, 4);
+  EXPECT_EQ(usual, time({"--cycles-per-instruction", "4"}));
+  EXPECT_GT(time({"--cycles-per-instruction", "6"}).first, usual.first);
+  EXPECT_EQ(time({"--shader-accesses", "off"}), time({"--shader-accesses", "off", "--cycles-per-instruction", "6"}));
 }
 
 TEST(ShaderAccessesCommand, ANoteIsGivenOnce) {
@@ -158,8 +173,10 @@ TEST(ShaderAccessesCommand, ANoteIsGivenOnce) {
 }
 
 TEST(ShaderAccessesCommand, MemoryTimeWaitsForThem) {
-  const Words words = {"whatif",    kMemory,          "--models", "plain,ser", "--outputs",      "cache,time",
-                       "--machine", "rtx4060-laptop", "--sms",    "2",         "--no-break-even"};
+  const Words words = {"whatif",    kMemory,      "--models",        "plain,ser",
+                       "--outputs", "cache,time", "--machine",       "rtx4060-laptop",
+                       "--sms",     "2",          "--no-break-even", "--cycles-per-instruction",
+                       "6"};
   const json on = answer(words);
   const json off = answer(joined(words, {"--shader-accesses", "off"}));
   ASSERT_EQ(on["rows"].size(), 2U);

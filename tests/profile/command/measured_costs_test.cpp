@@ -207,5 +207,76 @@ TEST(CostsByPath, AreThoseOfMemoryTimeToo) {
       << "a given number is no factor";
 }
 
+TEST_F(MeasuredCosts, HaveNoEfficiencyByPathWithoutPaths) {
+  const json models = answer(whatif({}));
+  const json packings = answer({"whatif", trace(), "--packing", "numrays"});
+  const json replayed = answer({"replay", trace()});
+  for (const json* document : {&models, &packings, &replayed}) {
+    for (const json& row : document->at("rows")) {
+      EXPECT_FALSE(row.contains("path_efficiency")) << row;
+    }
+  }
+  const json metrics = answer({"run", "--set", "trace=" + trace(), "--set", "outputs=simt,model"});
+  for (const json& metric : metrics["rows"]) {
+    EXPECT_THAT(metric["metric"].get<std::string>(), testing::Not(HasSubstr("path"))) << metric;
+  }
+}
+
+/// A capture of this machine: efficiency by instruction of packings, models, metrics and the device.
+TEST(EfficiencyByPath, IsInEveryResultThatReplaysWarps) {
+  const test::Scratch scratch;
+  const std::string trace = scratch / "p.rrt";
+  const Outcome captured = run_command({"capture", "--profile", "paths", "-o", trace, "--", RAYREPLAY_ONE_WEEKEND,
+                                        "--size", "48x32", "--spp", "1", "--hit-groups", "per-material"});
+  ASSERT_EQ(captured.code, 0) << captured.errors;
+  const auto run = [](Words words) {
+    words.insert(words.end(), {"--format", "json"});
+    const Outcome outcome = run_command(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    return json::parse(outcome.output);
+  };
+  const json packings = run({"whatif", trace, "--packing", "numrays", "--packing", "random"});
+  std::set<double> different;
+  for (const json& row : packings["rows"]) {
+    const double by_path = row["path_efficiency"];
+    different.insert(by_path);
+    EXPECT_GT(by_path, 0) << row;
+    EXPECT_LE(by_path, 1) << row;
+    EXPECT_EQ(row["path_share"], 1) << row;
+    // All misses of this program run one way: by path or not is the same.
+    EXPECT_DOUBLE_EQ(row["miss_path_efficiency"], row["miss_efficiency"]) << row;
+    EXPECT_LT(row["closest_hit_path_efficiency"], row["closest_hit_efficiency"]) << row;
+    EXPECT_EQ(row["callable_path_efficiency"], nullptr) << row;
+  }
+  EXPECT_EQ(different.size(), 3U) << "packings differ";
+  const json identity = packings["rows"][0];
+  const json replayed = run({"replay", trace});
+  EXPECT_EQ(replayed["rows"][0]["path_efficiency"], identity["path_efficiency"]);
+  for (const json& row : replayed["rows"]) {
+    EXPECT_TRUE(row["path_efficiency"].is_number()) << row;
+  }
+  const json models =
+      run({"whatif", trace, "--models", "plain,ser,bindless-dispatch,oracle", "--no-break-even", "--no-sensitivity"});
+  for (const json& row : models["rows"]) {
+    EXPECT_EQ(row["path_efficiency"].is_number(), row["grouping"] != "bound") << row["model"];
+  }
+  EXPECT_EQ(models["rows"][0]["path_efficiency"], identity["path_efficiency"]) << "plain keeps the launched warps";
+  std::size_t metrics = 0;
+  const json numbers = run({"run", "--set", "trace=" + trace, "--set", "outputs=simt,model"});
+  for (const json& row : numbers["rows"]) {
+    if (row["metric"] == "simt_path_efficiency" || row["metric"] == "model_path_efficiency") {
+      EXPECT_EQ(row["value"], identity["path_efficiency"]) << row;
+      ++metrics;
+    }
+  }
+  EXPECT_EQ(metrics, 2U);
+  for (const json& row : packings["observed"]["rows"]) {
+    EXPECT_GT(row["path_efficiency"], 0) << row;
+    EXPECT_EQ(row["path_share"], 1) << row;
+  }
+  const Outcome text = run_command({"whatif", trace, "--packing", "numrays"});
+  EXPECT_THAT(text.output, HasSubstr("by path: SIMT efficiency by instruction if lanes meet again at every block"));
+}
+
 }  // namespace
 }  // namespace rayreplay
