@@ -3,7 +3,8 @@
 // The whole search is timed, from the launch in memory to the ranking: cut, survey of the fields, and for every
 // candidate formula, keys, schedule and replay. Plain: simt::replay in the launch order, before each search; the best
 // of all.
-// `--events=N` (10 M without it), `--workers=N` (2), `--bits=N` (8).
+// `--events=N` (10 M without it), `--workers=N` (2), `--bits=N` (8), `--accesses=N` (0: loads of each closest hit, from
+// records of 48 bytes by primitive and from a table by instance, so that the search ranks by transactions, too).
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
@@ -31,6 +32,7 @@ struct Settings {
   std::uint64_t events = 10'000'000;
   std::size_t workers = 2;
   std::uint32_t bits = 8;
+  std::uint32_t accesses = 0;  ///< of a closest hit
 };
 
 double now() {
@@ -84,10 +86,49 @@ void fill_in(trace::Launch& launch) {
   rays.miss_index.assign(begun, 0);
 }
 
+/// The n-th load of a closest hit has a site of its own in each shader.
+void add_loads(trace::Trace& trace, std::uint32_t loads) {
+  trace::Launch& launch = trace.launches[0];
+  trace::AccessSites& sites = trace.access_sites;
+  for (std::uint32_t site = 0; site < trace.shaders.size() * loads; ++site) {
+    sites.shader.push_back(static_cast<std::uint16_t>(site / loads));
+    sites.instruction.push_back(site);
+    for (auto* const column : {&sites.function, &sites.block, &sites.set, &sites.element}) {
+      column->push_back(0);
+    }
+    sites.kind.push_back(trace::AccessKind::Load);
+    sites.space.push_back(trace::AccessSpace::Descriptor);
+    sites.binding.push_back(site % loads % 2);
+    sites.bytes.push_back(16);
+  }
+  const trace::ThreadData& data = launch.data;
+  trace::Accesses accesses;
+  accesses.offset.push_back(0);
+  for (std::size_t thread = 0; thread < data.threads(); ++thread) {
+    for (std::uint64_t row = data.event_offset[thread]; row < data.event_offset[thread + 1]; ++row) {
+      if (data.events.kind[row] != trace::EventKind::ClosestHit) {
+        continue;
+      }
+      for (std::uint32_t load = 0; load < loads; ++load) {
+        accesses.event.push_back(static_cast<std::uint32_t>(row + 1 - data.event_offset[thread]));
+        accesses.site.push_back(data.events.shader[row] * loads + load);
+        accesses.address.push_back(load % 2 == 0 ? std::uint64_t{data.events.primitive[row]} * 48 + load / 2 % 3 * 16
+                                                 : std::uint64_t{data.events.instance[row]} * 256 + load / 2 * 16);
+        accesses.group.push_back(static_cast<std::uint32_t>(accesses.group.size()));
+      }
+    }
+    accesses.offset.push_back(accesses.size());
+  }
+  launch.data.accesses = std::move(accesses);
+}
+
 void measure(benchmark::State& state, const trace::Trace& trace, const Settings& settings) {
   experiment::AdviseOptions options;
   options.bits = settings.bits;
   options.candidates = static_cast<std::uint32_t>(state.range(0));
+  if (settings.accesses > 0) {
+    options.addresses.emplace();
+  }
   const trace::Launch& launch = trace.launches[0];
   const experiment::Resolved configuration = experiment::resolve({}, trace);
   const auto order =
@@ -130,8 +171,10 @@ int main(int argc, char** argv) {
       settings.workers = std::max<std::size_t>(number("--workers="), 1);
     } else if (argument.starts_with("--bits=")) {
       settings.bits = static_cast<std::uint32_t>(number("--bits="));
+    } else if (argument.starts_with("--accesses=")) {
+      settings.accesses = static_cast<std::uint32_t>(std::min<std::uint64_t>(number("--accesses="), 64));
     } else {
-      fmt::print(stderr, "unknown option {}; there are --events=N, --workers=N and --bits=N\n", argument);
+      fmt::print(stderr, "unknown option {}; there are --events=N, --workers=N, --bits=N and --accesses=N\n", argument);
       return 1;
     }
   }
@@ -142,6 +185,9 @@ int main(int argc, char** argv) {
     trace.shaders = std::move(made.shaders);
     fill_in(made.launch);
     trace.launches.push_back(std::move(made.launch));
+    if (settings.accesses > 0) {
+      add_loads(trace, settings.accesses);
+    }
   }
   benchmark::RegisterBenchmark("advise", [&](benchmark::State& state) { measure(state, trace, settings); })
       ->ArgName("candidates")

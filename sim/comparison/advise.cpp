@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -16,10 +17,12 @@
 #include "base/stopwatch.hpp"
 #include "capture/trace/accelerated_launch.hpp"
 #include "scheduler-models/regrouping/hints/formula_hints.hpp"
+#include "sim/comparison/address_features.hpp"
 #include "sim/comparison/advise_features.hpp"
 #include "sim/comparison/path_features.hpp"
 #include "sim/comparison/path_score.hpp"
 #include "sim/machine/costs.hpp"
+#include "sim/machine/job_maker.hpp"
 #include "sim/simt/segment_replay.hpp"
 
 namespace rayreplay::experiment {
@@ -79,15 +82,25 @@ class Search {
     result_.bits = options.bits;
     candidate_ = scheduler::SchedulerModels::create(with_hint(options.model, kCandidate)).model;
     segments_ = scheduler::cut_paths(launch_, none.model->cut(), on_device_.get());
-    if (configuration.costs.empty() && trace.paths.size() != 0) {
+    result_.rays = launch_.data.rays.size();
+    result_.by_address = options.addresses.has_value() && launch_.data.accesses.size() > 0;
+    if (configuration.costs.empty() && (trace.paths.size() != 0 || result_.by_address)) {
       costs_ = machine::make_costs(trace, launch_, {});
     }
     if (costs_.paths != nullptr) {
       by_path_ = std::make_unique<PathScore>(trace, launch_, costs_, configuration.policy);
       result_.by_path = true;
+    } else if (result_.by_address && configuration.costs.empty()) {
+      of_calls_ = machine::job_weights(costs_).at(machine::kIssueWeight);
     }
-    result_.baseline = replay(*none.model, segments_, options.hints);
+    if (result_.by_address) {
+      take_addresses();
+    }
     result_.plain = plain();
+    if (result_.by_address) {
+      addresses_ = std::make_unique<CallAddresses>(trace_, launch_, segments_, *places_);
+    }
+    result_.baseline = replay(*none.model, segments_, options.hints, addresses_.get());
     result_.plain.gain = gain(result_.plain);
   }
 
@@ -101,13 +114,21 @@ class Search {
     if (by_path_ != nullptr) {
       features_ = make_path_features(*fields_, available, *costs_.paths, options_.bits);
     }
-    std::ranges::move(make_features(*fields_, available), std::back_inserter(features_));
+    std::vector<Feature> base = make_features(*fields_, available);
+    if (addresses_ != nullptr) {
+      std::ranges::move(make_address_features(*fields_, available, *addresses_, base, options_.bits),
+                        std::back_inserter(features_));
+    }
+    std::ranges::move(base, std::back_inserter(features_));
     try_features();
     try_pairs();
     try_triples();
     std::sort(result_.ranking.begin(), result_.ranking.end(), [this](const Advice& a, const Advice& b) {
-      return std::tuple(-score(a), a.formula.size(), std::string_view(a.formula), std::string_view(a.name)) <
-             std::tuple(-score(b), b.formula.size(), std::string_view(b.formula), std::string_view(b.name));
+      const auto key = [this](const Advice& one) {
+        return std::tuple(-score(one), one.bits, one.formula.size(), std::string_view(one.formula),
+                          std::string_view(one.name));
+      };
+      return key(a) < key(b);
     });
     report_finish(options_.progress);
     return std::move(result_);
@@ -128,9 +149,15 @@ class Search {
     return !configuration_.costs.empty() || by_path_ != nullptr;
   }
   [[nodiscard]] double score(const Advice& advice) const {
+    if (result_.by_address) {
+      return advice.cycles() > 0 ? 1 / advice.cycles() : 0;
+    }
     return is_weighted() ? advice.weighted_efficiency : advice.efficiency;
   }
   [[nodiscard]] double gain(const Advice& advice) const {
+    if (result_.by_address) {
+      return advice.cycles() > 0 ? result_.baseline.cycles() / advice.cycles() - 1 : 0;
+    }
     const double base = score(result_.baseline);
     return base > 0 ? score(advice) / base - 1 : 0;
   }
@@ -142,10 +169,39 @@ class Search {
     advice.warp_events = total.warp_events;
     return advice;
   }
+
+  void take_addresses() {
+    result_.address_costs = *options_.addresses;
+    places_ = std::make_unique<AccessPlaces>(trace_, launch_, options_.addresses->units);
+    result_.address_costs.units = places_->units();
+    std::set<std::string> sources;
+    std::set<std::size_t> called;
+    if (!configuration_.costs.empty()) {
+      sources.insert("costs");
+    } else {
+      for (std::size_t row = 0; row < launch_.data.events.size(); ++row) {
+        const trace::EventKind kind = launch_.data.events.kind[row];
+        if (trace::is_warp_event(kind)) {
+          called.insert(std::size_t{launch_.data.events.shader[row]} * trace::kEventKinds +
+                        static_cast<std::size_t>(kind));
+        }
+      }
+      for (const std::size_t call : called) {
+        sources.insert(costs_.calls[call].origin);
+      }
+    }
+    result_.cost_sources.assign(sources.begin(), sources.end());
+  }
+
   [[nodiscard]] Advice plain() const {
-    if (by_path_ != nullptr) {
+    if (by_path_ != nullptr || result_.by_address) {
       const auto model = scheduler::SchedulerModels::create("plain").model;
-      return replay(*model, scheduler::cut_paths(launch_, model->cut(), on_device_.get()), {});
+      const scheduler::Segments threads = scheduler::cut_paths(launch_, model->cut(), on_device_.get());
+      std::optional<CallAddresses> addresses;
+      if (result_.by_address) {
+        addresses.emplace(trace_, launch_, threads, *places_);
+      }
+      return replay(*model, threads, {}, addresses ? &*addresses : nullptr);
     }
     simt::ReplayOptions options;
     options.policy = configuration_.policy;
@@ -154,7 +210,7 @@ class Search {
     return rate(simt::replay(launch_, trace_.shaders, order_, options).total);
   }
   [[nodiscard]] Advice replay(const scheduler::SchedulerModel& model, const scheduler::Segments& segments,
-                              const HintSources& hints) const {
+                              const HintSources& hints, const CallAddresses* addresses) const {
     const scheduler::SegmentSchedule schedule =
         model.schedule({trace_, launch_, order_, segments, options_.machine, hints, on_device_.get()});
     simt::SegmentReplayOptions options;
@@ -164,13 +220,29 @@ class Search {
     options.schedule_on_device = schedule.on_device.get();
     if (by_path_ != nullptr) {
       options.weights = {by_path_->weights()};
+    } else if (!of_calls_.empty()) {
+      options.weights = {of_calls_};
     }
     const simt::SegmentReplayResult replayed =
         simt::replay_segments(launch_, trace_.shaders, segments, schedule.segment_at, schedule.warp_size, options);
     Advice advice = rate(replayed.replay.total);
+    double issued = static_cast<double>(replayed.replay.total.weighted_events);
     if (by_path_ != nullptr) {
-      advice.weighted_efficiency =
-          by_path_->efficiency(segments, schedule.segment_at, schedule.warp_size, replayed.weights);
+      const std::uint64_t sixteenths =
+          by_path_->issued(segments, schedule.segment_at, schedule.warp_size, replayed.weights);
+      advice.weighted_efficiency = by_path_->efficiency(sixteenths, schedule.warp_size);
+      issued = static_cast<double>(sixteenths) / machine::kCostScale;
+    } else if (!of_calls_.empty()) {
+      issued =
+          static_cast<double>(std::accumulate(replayed.weights.begin(), replayed.weights.end(), std::uint64_t{0})) /
+          machine::kCostScale;
+    }
+    if (addresses != nullptr) {
+      const AddressScore of_addresses(trace_, launch_, segments, *addresses, configuration_.policy);
+      advice.addresses = of_addresses.count(schedule.segment_at, schedule.warp_size);
+      advice.issue_cycles = issued / options_.addresses->issue_per_cycle;
+      advice.transaction_cycles =
+          static_cast<double>(advice.addresses.transactions) * options_.addresses->transaction_cycles;
     }
     return advice;
   }
@@ -180,7 +252,7 @@ class Search {
     HintSource source;
     source.bits = bits;
     source.ready = std::make_shared<const Hints>(std::move(hints));
-    Advice advice = replay(*candidate_, segments_, {{kCandidate, source}});
+    Advice advice = replay(*candidate_, segments_, {{kCandidate, source}}, addresses_.get());
     advice.name = std::move(name);
     advice.formula = std::move(text);
     advice.bits = bits;
@@ -230,8 +302,8 @@ class Search {
   }
 
   [[nodiscard]] bool has_effect(const Advice& advice) const {
-    return by_path_ != nullptr ? score(advice) != score(result_.baseline)
-                               : advice.warp_events != result_.baseline.warp_events;
+    return by_path_ != nullptr || result_.by_address ? score(advice) != score(result_.baseline)
+                                                     : advice.warp_events != result_.baseline.warp_events;
   }
 
   void try_features() {
@@ -307,8 +379,11 @@ class Search {
   const scheduler::WarpAssignment& order_;
   std::unique_ptr<scheduler::SchedulerModel> candidate_;
   scheduler::Segments segments_;
-  machine::Costs costs_;                ///< of a launch with paths, unless the configuration gives costs
+  machine::Costs costs_;                ///< of a launch with paths or accesses, unless the configuration gives costs
   std::unique_ptr<PathScore> by_path_;  ///< null: not weighted by paths
+  simt::CallWeights of_calls_;          ///< issue slots by call, with accesses and neither paths nor costs; else empty
+  std::unique_ptr<AccessPlaces> places_;
+  std::unique_ptr<CallAddresses> addresses_;  ///< null: accesses do not count
   std::unique_ptr<formula::FieldReader> fields_;
   std::vector<Feature> features_;
   std::set<std::string> tried_;
@@ -320,11 +395,39 @@ class Search {
 
 }  // namespace
 
+const char* to_string(RestsOn part) {
+  return part == RestsOn::Calls ? "calls" : part == RestsOn::Instructions ? "instructions" : "transactions";
+}
+
+void check_transaction_cycles(double cycles) {
+  if (!(cycles >= 0 && cycles <= kMostTransactionCycles)) {
+    throw Error(ErrorKind::Usage, {"the cycles of a transaction are out of range", "--transaction-cycles",
+                                   fmt::format("{}", cycles), fmt::format("0 to {}", kMostTransactionCycles), ""});
+  }
+}
+
+RestsOn AdviseResult::rests_on(const Advice& advice) const {
+  if (!by_address) {
+    return by_path || !configuration.costs.empty() ? RestsOn::Instructions : RestsOn::Calls;
+  }
+  return baseline.transaction_cycles - advice.transaction_cycles > baseline.issue_cycles - advice.issue_cycles
+             ? RestsOn::Transactions
+             : RestsOn::Instructions;
+}
+
+std::string AdviseResult::weights() const {
+  const std::string calls = by_path ? "paths" : !configuration.costs.empty() ? "costs" : by_address ? "calls" : "none";
+  return by_address ? calls + ", addresses" : calls;
+}
+
 AdviseResult advise(const trace::Trace& trace, const Resolved& configuration, const scheduler::WarpAssignment& order,
                     const AdviseOptions& options) {
   if (options.bits < 1 || options.bits > scheduler::kMaxHintBits) {
     throw Error(ErrorKind::Usage, {"the number of bits of a hint is out of range", "--bits",
                                    std::to_string(options.bits), fmt::format("1 to {}", scheduler::kMaxHintBits), ""});
+  }
+  if (options.addresses) {
+    check_transaction_cycles(options.addresses->transaction_cycles);
   }
   const Stopwatch watch;
   AdviseResult result = Search(trace, configuration, order, options).run();

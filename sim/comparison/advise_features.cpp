@@ -92,34 +92,6 @@ class Survey {
     return {name_of(field), percentile(1), percentile(99)};
   }
 
-  /// Over all pending calls.
-  [[nodiscard]] double largest(Field field) const {
-    const auto& launch = fields_.launch();
-    return oneapi::tbb::parallel_reduce(
-        oneapi::tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsAPiece), 0.0,
-        [&](const auto& range, double most) {
-          std::vector<PendingCall> calls;
-          std::vector<double> values(kReadAtOnce);
-          const auto flush = [&] {
-            fields_.read(field, calls, values.data());
-            for (std::size_t i = 0; i < calls.size(); ++i) {
-              most = std::max(most, values[i]);
-            }
-            calls.clear();
-          };
-          scheduler::formula::for_each_pending(launch, fields_.segments(), range.begin(), range.end(),
-                                               [&](const PendingCall& call) {
-                                                 calls.push_back(call);
-                                                 if (calls.size() == kReadAtOnce) {
-                                                   flush();
-                                                 }
-                                               });
-          flush();
-          return most;
-        },
-        [](double a, double b) { return std::max(a, b); });
-  }
-
  private:
   const FieldReader& fields_;
   std::vector<PendingCall> sample_;
@@ -151,7 +123,8 @@ void add_grid(const std::string& name, std::vector<Axis> axes, std::vector<Featu
   if (axes.empty()) {
     return;
   }
-  features.push_back({name, 32, [axes](std::uint32_t bits) {
+  features.push_back({name, 32,
+                      [axes](std::uint32_t bits) {
                         std::vector<std::pair<std::string, std::uint32_t>> parts;
                         for (std::size_t i = 0; i < axes.size(); ++i) {
                           const auto count = static_cast<std::uint32_t>((bits + axes.size() - 1 - i) / axes.size());
@@ -160,7 +133,8 @@ void add_grid(const std::string& name, std::vector<Axis> axes, std::vector<Featu
                           }
                         }
                         return combine(parts);
-                      }});
+                      },
+                      true});
 }
 
 void add_distance(const Axis& distance, std::vector<Feature>& features) {
@@ -176,7 +150,7 @@ void add_distance(const Axis& distance, std::vector<Feature>& features) {
                                            number(std::ldexp(1.0, low - 1)), low > 1 ? "-" : "+", std::abs(1 - low),
                                            (std::uint64_t{1} << bits) - 1);
                       }});
-  features.push_back({"distance", 32, [distance](std::uint32_t bits) { return quantised(distance, bits); }});
+  features.push_back({"distance", 32, [distance](std::uint32_t bits) { return quantised(distance, bits); }, true});
 }
 
 /// True if an operator is outside all brackets.
@@ -195,6 +169,33 @@ bool is_compound(std::string_view text) {
 
 std::span<const Field> whole_fields() {
   return kWhole;
+}
+
+double largest_value(const FieldReader& fields, Field field) {
+  const auto& launch = fields.launch();
+  return oneapi::tbb::parallel_reduce(
+      oneapi::tbb::blocked_range<std::size_t>(0, launch.data.threads(), kThreadsAPiece), 0.0,
+      [&](const auto& range, double most) {
+        std::vector<PendingCall> calls;
+        std::vector<double> values(kReadAtOnce);
+        const auto flush = [&] {
+          fields.read(field, calls, values.data());
+          for (std::size_t i = 0; i < calls.size(); ++i) {
+            most = std::max(most, values[i]);
+          }
+          calls.clear();
+        };
+        scheduler::formula::for_each_pending(launch, fields.segments(), range.begin(), range.end(),
+                                             [&](const PendingCall& call) {
+                                               calls.push_back(call);
+                                               if (calls.size() == kReadAtOnce) {
+                                                 flush();
+                                               }
+                                             });
+        flush();
+        return most;
+      },
+      [](double a, double b) { return std::max(a, b); });
 }
 
 std::string combine(const std::vector<std::pair<std::string, std::uint32_t>>& parts) {
@@ -216,7 +217,7 @@ std::vector<Feature> make_features(const FieldReader& fields, const FieldSet& av
   std::vector<Feature> features;
   for (const Field field : kWhole) {
     if (available[static_cast<std::size_t>(field)]) {
-      add_whole(name_of(field), survey.largest(field), features);
+      add_whole(name_of(field), largest_value(fields, field), features);
     }
   }
   add_distance(survey.axis(Field::Distance), features);

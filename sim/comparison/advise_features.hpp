@@ -22,10 +22,14 @@ struct Feature {
   std::string name;
   std::uint32_t most_bits = 32;  ///< further bits add nothing
   std::function<std::string(std::uint32_t bits)> formula;
+  bool is_scale = false;  ///< quantised: with more bits, smaller steps of the same values
 };
 
 /// Fields that are whole numbers of at least 0.
 [[nodiscard]] std::span<const scheduler::formula::Field> whole_fields();
+
+/// The field's largest value over all pending calls. Parallel.
+[[nodiscard]] double largest_value(const scheduler::formula::FieldReader& fields, scheduler::formula::Field field);
 
 [[nodiscard]] std::vector<Feature> make_features(const scheduler::formula::FieldReader& fields,
                                                  const scheduler::formula::FieldSet& available);

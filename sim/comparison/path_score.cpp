@@ -57,8 +57,8 @@ PathScore::PathScore(const trace::Trace& trace, const trace::Launch& launch, con
   });
 }
 
-double PathScore::efficiency(const scheduler::Segments& segments, std::span<const std::uint32_t> segment_at,
-                             std::uint32_t warp_size, std::span<const std::uint64_t> weights) const {
+std::uint64_t PathScore::issued(const scheduler::Segments& segments, std::span<const std::uint32_t> segment_at,
+                                std::uint32_t warp_size, std::span<const std::uint64_t> weights) const {
   oneapi::tbb::enumerable_thread_specific<machine::PathWeigher> weighers(
       [&] { return machine::PathWeigher(launch_, trace_.shaders, segments, warp_size, policy_, *costs_.paths); });
   const std::uint64_t by_path =
@@ -71,7 +71,10 @@ double PathScore::efficiency(const scheduler::Segments& segments, std::span<cons
         }
         return sum;
       });
-  const std::uint64_t issued = std::accumulate(weights.begin(), weights.end(), by_path);
+  return std::accumulate(weights.begin(), weights.end(), by_path);
+}
+
+double PathScore::efficiency(std::uint64_t issued, std::uint32_t warp_size) const {
   return issued == 0 ? 0
                      : static_cast<double>(of_lanes_) / (static_cast<double>(warp_size) * static_cast<double>(issued));
 }

@@ -30,9 +30,12 @@ class PathScore {
   [[nodiscard]] const simt::CallWeights& weights() const {
     return weights_;
   }
-  /// `segment_at`: whole warps. `weights`: by warp, the replay's sums for the table above.
-  [[nodiscard]] double efficiency(const scheduler::Segments& segments, std::span<const std::uint32_t> segment_at,
-                                  std::uint32_t warp_size, std::span<const std::uint64_t> weights) const;
+  /// Issue slots of all warp events, in sixteenths. `segment_at`: whole warps. `weights`: by warp, the replay's sums
+  /// for the table above.
+  [[nodiscard]] std::uint64_t issued(const scheduler::Segments& segments, std::span<const std::uint32_t> segment_at,
+                                     std::uint32_t warp_size, std::span<const std::uint64_t> weights) const;
+  /// Of `issued`.
+  [[nodiscard]] double efficiency(std::uint64_t issued, std::uint32_t warp_size) const;
 
  private:
   const trace::Trace& trace_;

@@ -290,6 +290,22 @@ TEST(Formulas, QuotientsAndRootsThatAreExact) {
   expect_same("hash(instance / primitive)", 32, values);
 }
 
+// What `rayreplay advise` proposes for addresses, of whole numbers: quotients that are no whole number are truncated.
+TEST(Formulas, StepsOfTheAdvisor) {
+  std::vector<FieldValues> values;
+  for (int i = 0; i < 256; ++i) {
+    FieldValues v{};
+    v[0] = i;
+    v[1] = 9856 * (i / 8) + i % 3 - 1;  // a multiple, and its neighbours
+    values.push_back(v);
+  }
+  values[0][1] = 0;
+  for (const char* text : {"instance >> 3", "instance / 6", "primitive / 9856", "primitive >> 12",
+                           "(instance / 6) << 2 | (instance % 4)", "(instance % 26) << 5 | (primitive / 9856)"}) {
+    expect_same(text, 16, values);
+  }
+}
+
 TEST(Formulas, RandomOnesGiveTheHintsOfReplays) {
   test::Random random(7);
   const bool exact_quotients = !device().limits().name.starts_with("NVIDIA");

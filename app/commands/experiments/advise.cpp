@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/keep_memory.hpp"
+#include "sim/engine/shader_accesses.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/advice.hpp"
 #include "sim/machine/machine.hpp"
@@ -31,6 +33,8 @@ constexpr std::size_t kRowsOfText = 20;
 
 struct AdviseArguments {
   std::string path;
+  double transaction_cycles = experiment::kTransactionCycles;
+  CLI::Option* transaction_cycles_given = nullptr;
   experiment::AdviseOptions advise;
   SettingsOptions experiment;
   DeviceOption device;
@@ -64,13 +68,15 @@ std::string asked_model(const experiment::Settings& asked) {
 }
 
 std::vector<std::pair<std::string, std::string>> context_of(const experiment::AdviseResult& result) {
-  return {{"model", result.model},
-          {"bits", std::to_string(result.bits)},
-          {"weights", result.by_path                       ? "paths"
-                      : result.configuration.costs.empty() ? "none"
-                                                           : "costs"},
-          {"evaluated", std::to_string(result.evaluated)},
-          {"rejected", std::to_string(result.rejected)}};
+  std::vector<std::pair<std::string, std::string>> context = {{"model", result.model},
+                                                              {"bits", std::to_string(result.bits)},
+                                                              {"weights", result.weights()},
+                                                              {"evaluated", std::to_string(result.evaluated)},
+                                                              {"rejected", std::to_string(result.rejected)}};
+  if (result.by_address) {
+    context.emplace_back("score", report::score_text(result));
+  }
+  return context;
 }
 
 int act(const AdviseArguments& given) {
@@ -92,19 +98,30 @@ int act(const AdviseArguments& given) {
   const trace::Trace& trace = opened.trace();
   const experiment::Resolved resolved = experiment::resolved_of(settings, trace, true);
   experiment::Workbench bench = opened.bench();
-  const experiment::AdviseResult result = experiment::advise_hints(bench, opened.open(), options);
+  const experiment::Experiment chosen = opened.open();
+  const std::vector<std::string> notes = experiment::shader_access_notes(chosen);
+  const experiment::AdviseResult result = experiment::advise_hints(
+      bench, chosen, options,
+      given.transaction_cycles_given->count() > 0 ? std::optional(given.transaction_cycles) : std::nullopt);
   log_not_captured(trace.header);
   console::tell("{} in {:.1f} s", counted(result.evaluated + result.rejected, "candidate"), result.seconds);
   const experiment::Settings told = given.experiment.read_of(settings, &resolved);
   const report::Context context{given.path, trace, resolved, context_of(result), true, accelerator.get(), &told};
   given.output.write_result({[&] {
-                               return report::context_text(context) + "\n" +
+                               std::string lines;
+                               for (const std::string& note : notes) {
+                                 lines += fmt::format("{:<9}{}\n", "shaders", note);
+                               }
+                               return report::context_text(context) + lines + report::advise_answer(result) + "\n" +
                                       output::to_text(report::advise_table(result, kRowsOfText)) +
                                       report::advise_notes(result);
                              },
                              [&] { return report::with_context(report::advise_table(result, 0), context); },
                              [&] {
                                nlohmann::ordered_json document = report::context_json(context, "rayreplay.advise/1");
+                               document["configuration"]["shader_notes"] = notes;
+                               document["address_costs"] = report::score_json(result);
+                               document["verdict"] = report::advise_verdict(result);
                                document["rows"] = to_json(report::advise_table(result, 0));
                                return document;
                              }});
@@ -119,6 +136,11 @@ void declare(CLI::App& command, AdviseArguments& options) {
   add_value(command, "--candidates", options.advise.candidates, "N",
             "Maximum number of formulas to try, without your own", kSearch)
       ->check(CLI::Range(0U, kMaxCandidates));
+  options.transaction_cycles_given =
+      add_value(command, "--transaction-cycles", options.transaction_cycles, "CYCLES",
+                "What a transaction of a shader's access costs an SM, beside issue slots, in the score of hints",
+                kSearch)
+          ->check(CLI::Range(0.0, experiment::kMostTransactionCycles));
   TakenKeys taken{"advice"};
   taken.defaults = {{kModel, options.advise.model}};
   options.experiment.add_to(command, std::move(taken));
