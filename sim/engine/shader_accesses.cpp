@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/stream.hpp"
@@ -18,6 +19,19 @@ constexpr const char* kCyclesOfInstruction = "scheduler.cycles_per_instruction";
 /// Dependent arithmetic takes as many (docs/assumptions.md).
 constexpr double kCyclesOfArithmetic = 4;
 
+std::string lost_text(const trace::MissingAccesses& missing, std::uint64_t recorded) {
+  std::string text;
+  if (missing.accesses != 0) {
+    text = fmt::format("the capture lost {} of {} accesses of shaders", with_separators(missing.accesses),
+                       with_separators(missing.accesses + recorded));
+  }
+  if (missing.lost_words != 0) {
+    text += fmt::format("{} {} of events, which may have held accesses of shaders",
+                        text.empty() ? "the capture lost" : " and", counted(missing.lost_words, "word"));
+  }
+  return text;
+}
+
 }  // namespace
 
 bool takes_shader_accesses(const Experiment& experiment) {
@@ -29,7 +43,8 @@ bool takes_shader_accesses(const Experiment& experiment) {
                                      experiment.facts->name, "a capture of what its shaders load and store",
                                      "capture with --profile memory (docs/capture.md), or leave the key out"});
   }
-  return recorded > 0 && (wanted == "on" || (wanted == "auto" && experiment.facts->access_every == 1));
+  const bool whole = experiment.facts->access_every == 1 && !experiment.launch().missing_accesses.any();
+  return recorded > 0 && (wanted == "on" || (wanted == "auto" && whole));
 }
 
 std::vector<std::string> shader_access_notes(const Experiment& experiment) {
@@ -47,6 +62,13 @@ std::vector<std::string> shader_access_notes(const Experiment& experiment) {
                           : fmt::format("the trace has the accesses of shaders for one thread in {} alone "
                                         "(--profile-memory-sample), so they are left out; {}=on takes them",
                                         every, kShaderAccesses));
+  }
+  if (const trace::MissingAccesses missing = experiment.launch().missing_accesses; missing.any()) {
+    const std::string lost = lost_text(missing, experiment.launch().accesses);
+    notes.push_back(taken ? fmt::format("{}: the others are taken as they are, and nothing is scaled", lost)
+                          : fmt::format("{}, so all are left out; {}=on takes those that are there, a capture with a "
+                                        "larger --memory has all",
+                                        lost, kShaderAccesses));
   }
   if (taken && is_pixel_given(settings) && settings.integer(kPixelBytes) > 0) {
     notes.push_back(

@@ -84,6 +84,8 @@ class SlowShaderAccesses {
   /// among those of the ray; its number by shader and kind.
   using Moment = std::tuple<std::uint64_t, int, std::uint64_t, std::uint32_t>;
   static constexpr int kBefore = 0, kInCall = 1, kBehind = 2;
+  /// Behind the rays of all lanes.
+  static constexpr std::uint64_t kAllRays = ~std::uint64_t{0};
   static constexpr std::uint64_t kPageBytes = 65536;
 
   [[nodiscard]] trace::AccessKind kind_of(std::uint64_t row) const {
@@ -213,7 +215,16 @@ class SlowShaderAccesses {
       rays += is_begin(event) ? 1U : 0U;
       begun += is_begin(event) && event < behind(thread, row) ? 1U : 0U;
     }
-    return begun < rays ? Moment(begun + 1, kBefore, 0, 0) : Moment(rays, kBehind, 0, 0);
+    if (begun < rays) {
+      return {begun + 1, kBefore, 0, 0};
+    }
+    if (trace_.shaders[shader].stage != trace::ShaderStage::RayGeneration) {
+      return {rays, kBehind, 0, 0};
+    }
+    if (rays == 0 && data_.accesses.event[row] == 0) {
+      return {1, kBefore, 0, 0};
+    }
+    return {kAllRays, kBehind, 0, 0};
   }
   [[nodiscard]] std::string place_of(std::uint64_t row) const {
     if (!is_image(row)) {

@@ -420,7 +420,7 @@ const StageRegistrar kRegistrar({.name = "stream",
                                  .position = 60,
                                  .takes = {"input", "structure", "assignment"},
                                  .takes_if = {{"regrouping", "scheduler.model"}, {"regrouping", "scheduler.file"}},
-                                 .format = 9},
+                                 .format = 10},
                                 &kCode);
 
 }  // namespace

@@ -263,6 +263,8 @@ class Source final : public LaunchSource {
     if (chunks_.accesses() != nullptr) {
       chunks_.accesses()->count(chunk.accesses.calls.rows, tally);
       chunks_.accesses()->count(chunk.accesses.around.rows, tally);
+      chunks_.accesses()->count(chunk.accesses.entry.rows, tally);
+      chunks_.accesses()->count(chunk.accesses.finish.rows, tally);
     }
     tally.stored_pixels = static_cast<std::uint64_t>(std::ranges::count_if(
         chunk.lanes, [&](const auto& of) { return options_.pixel_bytes > 0 && of.has_rays && of.stores_pixel; }));
