@@ -524,6 +524,7 @@ void expect_twin(const trace::Trace& trace, const scheduler::Segments& segments,
       }
       ++(twin.is_somewhere(row) ? expected.shader_accesses : expected.nowhere_accesses);
       expected.image_accesses += twin.is_image(row) && twin.is_somewhere(row) ? 1U : 0U;
+      expected.outside_samples += twin.is_outside(row) ? 1U : 0U;
       expected.assumed_filters += twin.assumes_filter(row) ? 1U : 0U;
     }
   }
@@ -533,6 +534,7 @@ void expect_twin(const trace::Trace& trace, const scheduler::Segments& segments,
   EXPECT_EQ(tally.image_accesses, expected.image_accesses);
   EXPECT_EQ(tally.nowhere_accesses, expected.nowhere_accesses);
   EXPECT_EQ(tally.assumed_filters, expected.assumed_filters);
+  EXPECT_EQ(tally.outside_samples, expected.outside_samples);
   EXPECT_GT(expected.shader_accesses, 0U);
 }
 

@@ -50,6 +50,10 @@ class SlowShaderAccesses {
   [[nodiscard]] bool is_somewhere(std::uint64_t row) const {
     return !is_image(row) || !blocks(row).empty();
   }
+  [[nodiscard]] bool is_outside(std::uint64_t row) const {
+    return is_image(row) && is_somewhere(row) && kind_of(row) == trace::AccessKind::Sample &&
+           data_.accesses.address[row] >= std::uint64_t{1} << 63U;
+  }
   [[nodiscard]] bool assumes_filter(std::uint64_t row) const {
     return is_image(row) && is_somewhere(row) && kind_of(row) == trace::AccessKind::Sample &&
            launch_.images.filter[*row_of_table(row)] == trace::Filter::None;
@@ -101,7 +105,7 @@ class SlowShaderAccesses {
     const trace::Images& table = launch_.images;
     for (std::size_t at = 0; at < table.size(); ++at) {
       if (table.set[at] == 0 && table.binding[at] == trace_.access_sites.binding[data_.accesses.site[row]] &&
-          table.element[at] == data_.accesses.address[row] >> 48U) {
+          table.element[at] == (data_.accesses.address[row] >> 48U) % 32768) {
         return at;
       }
     }

@@ -48,6 +48,7 @@ void add(const SourceTally& part, SourceTally& sum) {
   sum.image_accesses += part.image_accesses;
   sum.nowhere_accesses += part.nowhere_accesses;
   sum.assumed_filters += part.assumed_filters;
+  sum.outside_samples += part.outside_samples;
   sum.stored_pixels += part.stored_pixels;
 }
 

@@ -100,6 +100,7 @@ struct SourceTally {
   std::uint64_t image_accesses = 0;    ///< of these, to images
   std::uint64_t nowhere_accesses = 0;  ///< recorded accesses to images that touch no memory (image_memory.hpp)
   std::uint64_t assumed_filters = 0;   ///< of the image accesses: samples whose filter is assumed to be linear
+  std::uint64_t outside_samples = 0;   ///< of the image accesses: samples outside of [0, 1), where repeat is assumed
   std::uint64_t stored_pixels = 0;     ///< threads whose recorded stores stand for the assumed write of their pixel
 };
 

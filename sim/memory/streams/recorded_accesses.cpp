@@ -137,6 +137,7 @@ void AccessFinder::count(std::span<const std::uint64_t> rows, SourceTally& tally
     } else if (images_->has(site, accesses.address[row])) {
       ++tally.shader_accesses;
       ++tally.image_accesses;
+      tally.outside_samples += images_->is_outside(site, accesses.address[row]) ? 1U : 0U;
       tally.assumed_filters += images_->assumes_filter(site, accesses.address[row]) ? 1U : 0U;
     } else {
       ++tally.nowhere_accesses;
