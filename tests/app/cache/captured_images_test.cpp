@@ -174,7 +174,8 @@ TEST_F(CapturedImages, NotesAndTables) {
   EXPECT_EQ(run_command({"explain", path(), "--hardware", "any-order:seed=7"}).code, 0);
   EXPECT_EQ(run_command({"validate", path()}).code, 0);
   std::map<std::string, std::uint64_t> executions;
-  for (const json& row : answer({"profile", path(), "--rows", "memory"})["memory"]) {
+  const json profile = answer({"profile", path(), "--rows", "memory"});
+  for (const json& row : profile["memory"]) {
     if (row["memory"] == "image") {
       executions["image-" + row["kind"].get<std::string>()] += row["executions"].get<std::uint64_t>();
     }
