@@ -213,8 +213,9 @@ void DeviceIngest::remark_threads(Plan& plan, const LaunchIndex& index) {
     plan.remarks.push_back(not_recorded(crowded_out, ", because the event buffer was full (--memory)"));
   }
   const auto dropped = [&](std::size_t kind) { return launch.dropped.size() > kind ? launch.dropped[kind] : 0; };
-  if (const std::uint64_t accesses = dropped(RR_ACCESS_OFFSET) + dropped(RR_ACCESS_ADDRESS) + dropped(RR_ACCESS_IMAGE);
-      accesses != 0) {
+  const std::uint64_t accesses = dropped(RR_ACCESS_OFFSET) + dropped(RR_ACCESS_ADDRESS) + dropped(RR_ACCESS_IMAGE);
+  plan.missing_accesses = {accesses + index.unknown_accesses, index.lost_words};
+  if (accesses != 0) {
     plan.remarks.push_back(fmt::format(
         "{} to buffers and images did not fit into the event buffer (--memory): the last of some threads are missing",
         counted(accesses, "access", "accesses")));
@@ -330,8 +331,9 @@ std::vector<std::string> DeviceIngest::not_captured() const {
   return lines.finish();
 }
 
-/// Adds the key /capture/threads_missing: indices of launches in the trace with missing threads or parts of threads.
-std::string DeviceIngest::with_missing_threads(const std::string& configuration) const {
+/// Adds the key /capture/threads_missing: indices of launches in the trace with missing threads or parts of threads;
+/// and the accesses that launches lack (missing_accesses.hpp).
+std::string DeviceIngest::with_missing_parts(const std::string& configuration) const {
   nlohmann::json document = nlohmann::json::parse(configuration);
   nlohmann::json missing = nlohmann::json::array();
   std::size_t index = 0;
@@ -342,6 +344,11 @@ std::string DeviceIngest::with_missing_threads(const std::string& configuration)
     if (plan.summary.threads_missing) {
       missing.push_back(index);
     }
+    if (accesses_.sites().size() != 0 && plan.missing_accesses.any()) {
+      document["capture"]["missing_accesses"].push_back({{"launch", index},
+                                                         {"accesses", plan.missing_accesses.accesses},
+                                                         {"lost_words", plan.missing_accesses.lost_words}});
+    }
     ++index;
   }
   document["capture"]["threads_missing"] = std::move(missing);
@@ -351,7 +358,7 @@ std::string DeviceIngest::with_missing_threads(const std::string& configuration)
 /// False if something was found that the header must state.
 bool DeviceIngest::write(const std::filesystem::path& path, TraceSummary& summary) {
   header_.not_captured = not_captured();
-  header_.configuration = with_missing_threads(header_.configuration);
+  header_.configuration = with_missing_parts(header_.configuration);
   if (!counts_work(contents_, device_.device) &&
       std::ranges::none_of(plans_, [](const Plan& plan) { return plan.left_out.empty(); })) {
     summary.path.clear();

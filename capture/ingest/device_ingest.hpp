@@ -16,6 +16,7 @@
 #include "capture/ingest/scene_builder.hpp"
 #include "capture/ingest/shader_counts.hpp"
 #include "capture/ingest/spool_contents.hpp"
+#include "capture/trace/missing_accesses.hpp"
 
 namespace rayreplay::trace {
 class Writer;
@@ -46,6 +47,7 @@ class DeviceIngest {
     bool indexed = false;              ///< remarks of the index are there
     bool checked = false;              ///< decoded to the end without a fault
     std::uint64_t rayless = 0;
+    trace::MissingAccesses missing_accesses{};
     LaunchSummary summary;
     std::vector<trace::ShaderRecord> shader_table;
     trace::Images images;  ///< with the device's numbers
@@ -62,7 +64,7 @@ class DeviceIngest {
   bool process(Plan& plan, trace::Writer* writer);
   [[nodiscard]] bool write(const std::filesystem::path& path, TraceSummary& summary);
   [[nodiscard]] std::vector<std::string> not_captured() const;
-  [[nodiscard]] std::string with_missing_threads(const std::string& configuration) const;
+  [[nodiscard]] std::string with_missing_parts(const std::string& configuration) const;
 
   const SpoolContents& contents_;
   const spool::SpoolReader& reader_;

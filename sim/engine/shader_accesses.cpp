@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/stream.hpp"
@@ -24,12 +25,26 @@ constexpr std::string_view kWaits = "captured accesses";
 /// As takes_shader_accesses, without its error.
 bool has_accesses(const Experiment& experiment) {
   const std::string& wanted = experiment.settings->text(kShaderAccesses);
-  return experiment.launch().accesses > 0 &&
-         (wanted == "on" || (wanted == "auto" && experiment.facts->access_every == 1));
+  const LaunchFacts launch = experiment.launch();
+  const bool whole = experiment.facts->access_every == 1 && !launch.missing_accesses.any();
+  return launch.accesses > 0 && (wanted == "on" || (wanted == "auto" && whole));
 }
 
 bool waits_for_accesses(const Experiment& experiment) {
   return !experiment.facts->memory && has_memory_time(*experiment.settings) && has_accesses(experiment);
+}
+
+std::string lost_text(const trace::MissingAccesses& missing, std::uint64_t recorded) {
+  std::string text;
+  if (missing.accesses != 0) {
+    text = fmt::format("the capture lost {} of {} accesses of shaders", with_separators(missing.accesses),
+                       with_separators(missing.accesses + recorded));
+  }
+  if (missing.lost_words != 0) {
+    text += fmt::format("{} {} of events, which may have held accesses of shaders",
+                        text.empty() ? "the capture lost" : " and", counted(missing.lost_words, "word"));
+  }
+  return text;
 }
 
 }  // namespace
@@ -77,6 +92,13 @@ std::vector<std::string> shader_access_notes(const Experiment& experiment) {
                           : fmt::format("the trace has the accesses of shaders for one thread in {} alone "
                                         "(--profile-memory-sample), so they are left out; {}=on takes them",
                                         every, kShaderAccesses));
+  }
+  if (const trace::MissingAccesses missing = experiment.launch().missing_accesses; missing.any()) {
+    const std::string lost = lost_text(missing, experiment.launch().accesses);
+    notes.push_back(taken ? fmt::format("{}: the others are taken as they are, and nothing is scaled", lost)
+                          : fmt::format("{}, so all are left out; {}=on takes those that are there, a capture with a "
+                                        "larger --memory has all",
+                                        lost, kShaderAccesses));
   }
   if (taken && is_pixel_given(settings) && settings.integer(kPixelBytes) > 0) {
     notes.push_back(

@@ -54,7 +54,8 @@ void add_sizes(const trace::Trace& trace, InputFacts& facts) {
   for (const trace::Launch& launch : trace.launches) {
     facts.launches.push_back({launch.size, launch.data.rays.size(), launch.data.events.size(),
                               !launch.thread_warp.empty(), launch.data.accesses.size(),
-                              of_driver(trace.pipeline_facts, launch.pipeline)});
+                              of_driver(trace.pipeline_facts, launch.pipeline),
+                              trace::missing_accesses(trace.header, facts.launches.size())});
   }
   for (const trace::Geometry& geometry : trace.scene.geometries) {
     facts.primitives += geometry.primitives();
@@ -72,7 +73,8 @@ InputFacts facts_of_trace(const std::string& path) {
   facts.access_every = trace::access_sample(info.header);
   for (const trace::LaunchInfo& launch : info.launches) {
     facts.launches.push_back({launch.size, launch.rays, launch.events, launch.has_warps, launch.accesses,
-                              of_driver(info.pipeline_facts, launch.pipeline)});
+                              of_driver(info.pipeline_facts, launch.pipeline),
+                              trace::missing_accesses(info.header, facts.launches.size())});
   }
   add_up(facts);
   return facts;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "capture/trace/missing_accesses.hpp"
 #include "capture/trace/trace.hpp"
 #include "sim/settings/settings.hpp"
 #include "sim/settings/thread_registers.hpp"
@@ -30,8 +31,9 @@ struct LaunchFacts {
   trace::LaunchSize size;
   std::uint64_t rays = 0, events = 0;
   bool has_warps = false;
-  std::uint64_t accesses = 0;  ///< recorded, of shaders
+  std::uint64_t accesses = 0;                  ///< recorded, of shaders
   std::optional<DriverRegisters> registers{};  ///< of its pipeline, as the driver says; none: unknown
+  trace::MissingAccesses missing_accesses{};   ///< lost by the capture
 };
 
 class MadeAhead;

@@ -330,9 +330,8 @@ void add_stream(List& list) {
              "Maximum bytes that a lane reads by one instruction; 0: no limit (a node is one instruction)")
       .flag("--load-bytes", kAccesses);
   list.text("stream.shader_accesses", kAuto, kStream,
-            "Accesses of shaders to buffers and images, as a capture recorded them; auto: where the trace has those of "
-            "all "
-            "threads")
+            "Accesses of shaders to buffers and images, as a capture recorded them; auto: where the trace has all of "
+            "them")
       .choices({kAuto, "on", "off"})
       .flag("--shader-accesses", kAccesses);
   list.spec("stream.image_layout", memory::kAssumedImageLayout, memory::ImageLayout::kModelKind, kStream,

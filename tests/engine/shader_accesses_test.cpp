@@ -23,11 +23,12 @@ using testing::IsEmpty;
 
 class ShaderAccessesOf : public testing::Test {
  protected:
-  Experiment& of(std::uint64_t accesses, std::uint64_t every, const std::vector<std::string>& assignments) {
+  Experiment& of(std::uint64_t accesses, std::uint64_t every, const std::vector<std::string>& assignments,
+                 const trace::MissingAccesses& missing = {}) {
     auto facts = std::make_shared<experiment::InputFacts>();
     facts->name = "a.rrt";
     facts->access_every = every;
-    facts->launches.push_back({{8, 8, 1}, 64, 128, false, accesses});
+    facts->launches.push_back({{8, 8, 1}, 64, 128, false, accesses, {}, missing});
     Settings settings;
     settings.set("trace", std::string("a.rrt"), "test");
     for (const std::string& assignment : assignments) {
@@ -79,6 +80,29 @@ TEST_F(ShaderAccessesOf, NotesSayWhatIsMissing) {
   EXPECT_THAT(shader_access_notes(of(10, 4, {})), ElementsAre(HasSubstr("one thread in 4 alone")));
   EXPECT_THAT(shader_access_notes(of(10, 4, {})), ElementsAre(HasSubstr("stream.shader_accesses=on takes them")));
   EXPECT_THAT(shader_access_notes(of(10, 4, {key + "on"})), ElementsAre(HasSubstr("nothing is scaled")));
+}
+
+TEST_F(ShaderAccessesOf, LostOnesAreNotTakenUnasked) {
+  const std::string key = "stream.shader_accesses=";
+  const trace::MissingAccesses some{2000, 0}, words{0, 1};
+  for (const auto& missing : {some, words}) {
+    EXPECT_FALSE(takes_shader_accesses(of(10, 1, {}, missing)));
+    EXPECT_TRUE(takes_shader_accesses(of(10, 1, {key + "on"}, missing)));
+    EXPECT_FALSE(takes_shader_accesses(of(10, 1, {key + "off"}, missing)));
+  }
+  EXPECT_THAT(shader_access_notes(of(10, 1, {}, some)),
+              ElementsAre("the capture lost 2,000 of 2,010 accesses of shaders, so all are left out; "
+                          "stream.shader_accesses=on takes those that are there, a capture with a larger --memory has "
+                          "all"));
+  EXPECT_THAT(shader_access_notes(of(10, 1, {key + "on"}, some)),
+              ElementsAre(HasSubstr("2,010 accesses of shaders: the others are taken as they are")));
+  EXPECT_THAT(shader_access_notes(of(10, 1, {}, words)),
+              ElementsAre(HasSubstr("the capture lost 1 word of events, which may have held")));
+  EXPECT_THAT(shader_access_notes(of(10, 1, {}, {1, 2})),
+              ElementsAre(HasSubstr("lost 1 of 11 accesses of shaders and 2 words of events")));
+  EXPECT_THAT(shader_access_notes(of(10, 1, {key + "off"}, some)), IsEmpty());
+  // Sampled, and then some of those lost.
+  EXPECT_THAT(shader_access_notes(of(10, 4, {}, some)), ElementsAre(HasSubstr("one thread in 4"), HasSubstr("2,010")));
 }
 
 TEST_F(ShaderAccessesOf, NotesNameNumbersThatStay) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "capture/trace/missing_accesses.hpp"
 #include "tests/ingest/support.hpp"
 
 namespace rayreplay::ingest {
@@ -122,6 +123,8 @@ TEST_F(AccessIngest, SaysWhatIsMissing) {
   EXPECT_EQ(found.launches[0].data.accesses.size(), all.size() - hits);
   EXPECT_THAT(found.header.not_captured,
               Contains(HasSubstr("12 accesses to buffers and images did not fit into the event buffer (--memory)")));
+  EXPECT_EQ(trace::missing_accesses(found.header, 0), (trace::MissingAccesses{12 + hits, 0}));
+  EXPECT_FALSE(trace::missing_accesses(found.header, 1).any());
   EXPECT_THAT(found.header.not_captured,
               Contains(HasSubstr(std::to_string(hits) + " access records of sites that the spool does not have")));
 }

@@ -227,15 +227,18 @@ class Scene {
     c.along_x[0] = exact;
     const std::uint32_t dimensions = dimensions_of(shape);
     std::uint32_t halves[3] = {}, sides[3] = {1, 1, 1};
+    bool outside = false;
     for (std::uint32_t d = 0; d < dimensions; ++d) {
       sides[d] = b.side(d, level);
       const std::uint32_t parts = (d == 2 ? 1 : 2) * sides[d];
       halves[d] = below(parts);
       const float repeats = is_cube(shape) ? 0 : static_cast<float>(below(7)) - 3;
+      outside = outside || repeats != 0;
       c.place[d] = (static_cast<float>(halves[d]) + between(0.1F, 0.9F)) / static_cast<float>(parts) + repeats;
       if (operation == kMoved) {
         const auto all = static_cast<std::int32_t>(parts);
         const std::int32_t moved = static_cast<std::int32_t>(halves[d]) + (d == 2 ? 1 : 2) * kOffsets[shape][d];
+        outside = outside || (!is_cube(shape) && (moved < 0 || moved >= all));
         halves[d] = static_cast<std::uint32_t>((moved % all + all) % all);
       }
     }
@@ -260,7 +263,7 @@ class Scene {
       }
       c.place[3] = by;
     }
-    e.address = trace::pack({halves[0], dimensions == 1 ? 0 : halves[1], layer, level, element});
+    e.address = trace::pack({halves[0], dimensions == 1 ? 0 : halves[1], layer, level, element, outside});
     e.texel = whole(b, halves[0] / 2, halves[1] / 2, layer, level);
     if (operation == kGather) {
       // The lower texel of the four; at the sides of a face they are of another.

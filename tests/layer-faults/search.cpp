@@ -1,15 +1,20 @@
 // layer_faults: lets every call below the capture layer, and every allocation inside it, fail once, in programs that
 // run under it, and compares what the programs say and how they end.
 //
-//   layer_faults [calls|allocations]… [--every N] [--burst N] [--jobs N] [--layer FOLDER] [SCENARIO]…
+//   layer_faults [calls|allocations]… [--every N] [--burst N] [--jobs N] [--layer FOLDER] [--hit-objects] [--rewritten]
+//                [SCENARIO]…
 //
 // Without names: both kinds, all scenarios. --every N: only one injection of N, evenly spread. --burst N: so many
-// allocations in a row fail. --layer: the folder of another build of the layer. The layer's options come from the
+// allocations in a row fail. --layer: the folder of another build of the layer. --hit-objects: the device says that it
+// has hit objects (layer-ser/hit_objects_layer.cpp). --rewritten: the layer runs other modules in place of the
+// program's (RAYREPLAY_CAPTURE_SHADERS), which differ in a word that means nothing. The layer's options come from the
 // environment (RAYREPLAY_CAPTURE_…).
 //
 // A failing call of the layer's own, or a failing allocation, must leave the program's output, its messages and its
 // exit as they are without the layer. A failing call of the application's may also end as it does without the layer,
-// when the same call of the application fails. Ends with 1 if anything else was seen, or if nothing was injected.
+// when the same call of the application fails. A spool that lacks what one without a failure has must say so, in a note
+// that the other does not have (spool_books.hpp); no note stands twice. Ends with 1 if anything else was seen, or if
+// nothing was injected.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,10 +29,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "capture/spool/reader.hpp"
 #include "tests/layer-faults/child.hpp"
 #include "tests/layer-faults/commands.hpp"
 #include "tests/layer-faults/plan.hpp"
+#include "tests/layer-faults/spool_books.hpp"
 #include "tests/support/software_driver.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -35,16 +40,17 @@ namespace rayreplay::test {
 namespace {
 
 constexpr const char* kScenarios[] = {
-    "modules",          "inline",        "library",   "deferred",        "dynamic-stack", "individual-features",
-    "plain-features",   "indirect",      "indirect2", "unrelated-table", "many-launches", "resubmitted",
-    "twice-in-a-batch", "twice-pending", "submit2",   "secondary",       "frames",        "wait-before-signal",
-    "queue-held",       "churn",         "odd-calls", "again",           "forked",        "left-alive",
-    "left-at-once",     "images"};
+    "modules",          "inline",        "library",       "deferred",        "dynamic-stack", "individual-features",
+    "plain-features",   "indirect",      "indirect2",     "unrelated-table", "many-launches", "resubmitted",
+    "twice-in-a-batch", "twice-pending", "submit2",       "secondary",       "frames",        "wait-before-signal",
+    "queue-held",       "churn",         "odd-calls",     "again",           "forked",        "left-alive",
+    "left-at-once",     "images",        "image-accesses"};
 
 struct Settings {
   bool calls = false, allocations = false;
   std::uint64_t every = 1, burst = 1;
   unsigned jobs = 2;
+  bool hit_objects = false, rewritten = false;
   std::string layer = RAYREPLAY_LAYER_FOLDER;
   std::vector<std::string> scenarios;
 };
@@ -54,7 +60,11 @@ class Run {
  public:
   explicit Run(const Settings& settings)
       : folders_(RAYREPLAY_FAULTS_FOLDER "/upper:" + settings.layer + ":" RAYREPLAY_FAULTS_FOLDER "/lower"),
-        path_((folder_ / "plan").string()) {
+        path_((folder_ / "plan").string()),
+        below_(settings.hit_objects ? ":VK_LAYER_RAYREPLAY_test_hit_objects" : "") {
+    if (settings.hit_objects) {
+      folders_ += ":" RAYREPLAY_HIT_OBJECTS_FOLDER;
+    }
     std::ofstream(path_, std::ios::binary) << std::string(sizeof(Plan), '\0');
     Plan* mapped = map_plan(path_.c_str());
     if (mapped == nullptr) {
@@ -76,38 +86,22 @@ class Run {
   }
   /// The application's calls, and nothing between them and the driver.
   Ended without(const std::string& scenario) {
-    return start(scenario, "VK_LAYER_RAYREPLAY_test_upper:VK_LAYER_RAYREPLAY_test_lower", false);
+    return start(scenario, "VK_LAYER_RAYREPLAY_test_upper:VK_LAYER_RAYREPLAY_test_lower" + below_, false);
   }
-  Ended captured(const std::string& scenario, bool allocations) {
-    return allocations
-               ? start(scenario, "VK_LAYER_RAYREPLAY_capture", true)
-               : start(scenario,
-                       "VK_LAYER_RAYREPLAY_test_upper:VK_LAYER_RAYREPLAY_capture:VK_LAYER_RAYREPLAY_test_lower", false);
+  /// `modules`: the folder of those that run in place of the program's; or empty.
+  Ended captured(const std::string& scenario, bool allocations, const std::string& modules) {
+    const std::string layers = "VK_LAYER_RAYREPLAY_capture";
+    return start(
+        scenario,
+        (allocations ? layers : "VK_LAYER_RAYREPLAY_test_upper:" + layers + ":VK_LAYER_RAYREPLAY_test_lower") + below_,
+        allocations, modules);
   }
-  /// Empty, or what is wrong with the spools that it left.
-  [[nodiscard]] std::string spool_fault() const {
-    std::error_code none;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "spool", none)) {
-      if (entry.path().extension() != ".rrspool") {
-        continue;
-      }
-      try {
-        const spool::SpoolReader reader(entry.path());
-        if (reader.lost_bytes() != 0 || reader.damaged_places() != 0) {
-          return "its spool is damaged";
-        }
-      } catch (const std::exception& error) {
-        // A file that was never written to has a marker beside it.
-        if (!std::filesystem::exists(entry.path().string() + ".failed")) {
-          return std::string("its spool cannot be read: ") + error.what();
-        }
-      }
-    }
-    return {};
+  [[nodiscard]] SpoolBooks books() const {
+    return SpoolBooks(folder_ / "spool");
   }
 
  private:
-  Ended start(const std::string& scenario, const std::string& layers, bool preload) {
+  Ended start(const std::string& scenario, const std::string& layers, bool preload, const std::string& modules = {}) {
     std::map<std::string, std::string> environment = {{"VK_INSTANCE_LAYERS", layers},
                                                       {"VK_ADD_LAYER_PATH", folders_},
                                                       {"RAYREPLAY_CAPTURE_SPOOL", (folder_ / "spool").string()},
@@ -116,6 +110,9 @@ class Run {
     if (const auto driver = software_driver(); !driver.empty()) {
       environment["VK_DRIVER_FILES"] = driver;
     }
+    if (!modules.empty()) {
+      environment["RAYREPLAY_CAPTURE_SHADERS"] = modules;
+    }
     if (preload) {
       environment["LD_PRELOAD"] = RAYREPLAY_FAILING_MALLOC;
     }
@@ -123,7 +120,7 @@ class Run {
   }
 
   TemporaryFolder folder_;
-  std::string folders_, path_;
+  std::string folders_, path_, below_;
   Plan* plan_ = nullptr;
 };
 
@@ -144,19 +141,30 @@ void tell_wrong(const std::string& scenario, const char* kind, std::uint64_t num
   std::fflush(stdout);
 }
 
+/// What a scenario does when nothing fails.
+struct Sound {
+  Ended plain;          ///< without any layer
+  SpoolBooks books;     ///< of a capture
+  std::string modules;  ///< as Run::captured takes it
+};
+
 void inject(const Settings& settings, const std::string& scenario, bool allocations, std::uint64_t number,
-            const Ended& plain, Counts& counts) {
+            const Sound& sound, Counts& counts) {
   Run run(settings);
   auto& plan = run.plan();
   (allocations ? plan.allocation : plan.call) = number;
   plan.burst = settings.burst;
-  const auto ended = run.captured(scenario, allocations);
+  const auto ended = run.captured(scenario, allocations, sound.modules);
   if (plan.failed.load() == 0) {
     return;  // Threads took another order, and there was no such call.
   }
   ++counts.injected;
-  const auto fault = run.spool_fault();
-  if (ended == plain && fault.empty()) {
+  const auto books = run.books();
+  auto fault = books.fault();
+  if (fault.empty() && ended == sound.plain) {
+    fault = books.lacks_unsaid(sound.books);
+  }
+  if (ended == sound.plain && fault.empty()) {
     ++counts.equal;
     return;
   }
@@ -174,21 +182,38 @@ void inject(const Settings& settings, const std::string& scenario, bool allocati
 }
 
 void search(const Settings& settings, const std::string& scenario, bool allocations, Counts& all) {
+  const TemporaryFolder modules;
+  Sound sound;
+  if (settings.rewritten) {
+    Run own(settings);
+    static_cast<void>(own.captured(scenario, allocations, ""));
+    sound.modules = (modules / "modules").string();
+    own.books().write_rewritten(sound.modules);
+  }
   Run first(settings);
-  const auto plain = first.plain(scenario);
-  const auto captured = first.captured(scenario, allocations);
+  sound.plain = first.plain(scenario);
+  const auto captured = first.captured(scenario, allocations, sound.modules);
+  sound.books = first.books();
   const auto total = (allocations ? first.plan().allocations : first.plan().calls).load();
   Counts counts;
-  if (captured != plain) {
+  if (const auto fault = sound.books.fault(); captured != sound.plain || !fault.empty()) {
     ++counts.wrong;
-    tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, "");
+    tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, fault);
+  }
+  if (settings.hit_objects && !sound.books.has_hit_objects()) {
+    ++counts.wrong;
+    tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, "no shader has hit objects");
+  }
+  if (settings.rewritten && !sound.books.has_note("shaders: replaced module ")) {
+    ++counts.wrong;
+    tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, "no module was replaced");
   }
   std::atomic<std::uint64_t> next{1};
   std::vector<std::thread> workers;
   for (unsigned i = 0; i < settings.jobs; ++i) {
     workers.emplace_back([&] {
       for (auto number = next.fetch_add(settings.every); number <= total; number = next.fetch_add(settings.every)) {
-        inject(settings, scenario, allocations, number, plain, counts);
+        inject(settings, scenario, allocations, number, sound, counts);
       }
     });
   }
@@ -222,6 +247,10 @@ Settings parse(int argc, char** argv) {
       settings.every = number();
     } else if (word == "--burst") {
       settings.burst = number();
+    } else if (word == "--hit-objects") {
+      settings.hit_objects = true;
+    } else if (word == "--rewritten") {
+      settings.rewritten = true;
     } else if (word == "--layer" && i + 1 < argc) {
       settings.layer = argv[++i];
     } else if (word == "--jobs") {

@@ -83,7 +83,6 @@ TEST_F(ByHand, StepByStep) {
           "payload 1101 load 4: payloads+0 payloads+4 payloads+12",
           "payload 1101 store 4: payloads+0 payloads+4 payloads+12",
           "shader-record 1000 load 64: callable records+256",
-          "frame-buffer 0101 store 16: frame buffer+0 frame buffer+16",
           // The second ray of thread 3.
           "payload 1000 store 4: payloads+0",
           "node 1000" + node + " top nodes+0",
@@ -96,7 +95,8 @@ TEST_F(ByHand, StepByStep) {
           "shader-record 1000 load 64: hit records+128",
           "payload 1000 load 4: payloads+0",
           "payload 1000 store 4: payloads+0",
-          "frame-buffer 1000 store 16: frame buffer+48",
+          // Behind it all lanes meet.
+          "frame-buffer 1101 store 16: frame buffer+48 frame buffer+0 frame buffer+16",
       }));
   EXPECT_EQ(streams[0].raw.thread[0], 3U);
   EXPECT_EQ(streams[0].raw.thread[1], 0U);

@@ -79,6 +79,7 @@ class Twin {
     for (std::uint64_t k = 0; k < most; ++k) {
       run_rays(k);
     }
+    write_pixels();
     return out_;
   }
 
@@ -162,9 +163,12 @@ class Twin {
     payloads(active, true);
     traverse(k, threads, lane_of);
     call_shaders(k, active);
+  }
+
+  void write_pixels() {
     std::map<std::uint32_t, Lane> pixels;
-    for (const auto& [lane, thread] : active) {
-      if (k + 1 == rays(thread) && options_.pixel_bytes > 0) {
+    for (const auto& [lane, thread] : lanes_) {
+      if (rays(thread) > 0 && options_.pixel_bytes > 0) {
         const Allocation& row = named(table_, "frame buffer");
         pixels[lane] = {row.start + std::uint64_t{thread} * options_.pixel_bytes, row.first_element + thread, thread};
       }

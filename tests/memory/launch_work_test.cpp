@@ -152,11 +152,9 @@ TEST_F(WorkByHand, RowByRow) {
                                // Closest hit and miss, one after the other.
                                "run 5015+50150, payload store",
                                "follows, payload store",
-                               // The callable, which lane 2 alone calls, and the pixels of the other lanes.
+                               // The callable, which lane 2 alone calls, and its hit shader's trace call.
                                "shader-record",
-                               "run 5009+50090, frame-buffer store",
-                               // Lane 2 alone, by the hit shader's trace call.
-                               "run 3000+30000, payload store",
+                               "run 8009+80090, payload store",
                                "follows, payload store",
                                "begin 1, node",
                                "test 1/1/0, instance",
@@ -170,6 +168,7 @@ TEST_F(WorkByHand, RowByRow) {
                                "follows, payload",
                                "run 3008+30080, payload store",
                                "follows, payload store",
+                               // The pixels of all lanes.
                                "frame-buffer store",
                                "end",
                            }));
@@ -193,9 +192,10 @@ TEST_F(WorkByHand, RowsWithoutAccessesBetweenThemAreOne) {
 TEST_F(WorkByHand, StagesOfRows) {
   StreamOptions options;
   options.payload_bytes = 8;
+  // The callable and the trace call share a row; the callable takes longer.
   EXPECT_EQ(stages(options),
             "g gg g t t t t t t t "  // the hit costs more than the miss of the same round
-            "c c c cc c l lg gg g t t t t t t t c c c cc c g -");
+            "c c c cc c l lg g t t t t t t t c c c cc c g -");
   options.payload_bytes = options.record_bytes = options.pixel_bytes = 0;
   EXPECT_EQ(stages(options), "gt t t t t t t ct t t t t t t c-") << "the round of the hit is the row's longest part";
 }

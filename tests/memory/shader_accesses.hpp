@@ -160,7 +160,8 @@ inline void add_random_accesses(trace::Trace& trace, std::uint64_t seed, std::ui
                                         .y = random.one_in(3) ? 0 : random.below(sample ? 80 : 40),
                                         .layer = random.below(3),
                                         .level = random.one_in(4) ? 1U : 0U,
-                                        .element = random.below(4)});
+                                        .element = random.below(4),
+                                        .outside = sample && random.one_in(4)});
           by_thread[thread].push_back(access);
           continue;
         }

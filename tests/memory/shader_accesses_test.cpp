@@ -304,6 +304,81 @@ TEST_F(ShaderAccessesByHand, CallsInCalls) {
                                "shader-store 1 store 16: descriptor 0.2 buffer+6000"));
 }
 
+/// Lanes of one warp that trace 1, 2, no and 3 rays: all enter together, and meet again behind the last ray.
+TEST_F(ShaderAccessesByHand, LanesMeetBehindTheirLoops) {
+  LaunchBuilder builder({4, 1, 1});
+  const auto miss = [&] { builder.begin(0, 0, 5, 5, 1, 0, 0).miss(1); };
+  builder.thread();
+  miss();
+  builder.thread();
+  miss();
+  miss();
+  builder.thread().callable(3);
+  builder.thread();
+  miss();
+  miss();
+  miss();
+  trace_.launches[0] = builder.build();
+  const std::uint32_t again = add_site(trace_, {.shader = 0, .binding = 5});
+  set_accesses(launch(), {{{0, camera_, 0}, {2, result_, 0}},
+                          {{0, camera_, 0}, {2, again, 4}, {4, again, 8}, {4, result_, 16}},
+                          {{0, camera_, 0}, {1, result_, 32}},
+                          {{0, camera_, 0}, {2, again, 12}, {4, again, 16}, {6, again, 20}, {6, result_, 48}}});
+  options_.warp_size = 4;
+  options_.pixel_bytes = 0;
+  EXPECT_THAT(
+      rows(options_).at(0),
+      ElementsAre("shader-load 1111 load 16: descriptor 0.1 buffer+0 descriptor 0.1 buffer+0 descriptor 0.1 buffer+0 "
+                  "descriptor 0.1 buffer+0",
+                  "shader-load 0101 load 4: descriptor 0.5 buffer+4 descriptor 0.5 buffer+12",
+                  "shader-load 0001 load 4: descriptor 0.5 buffer+16",
+                  // In the last passes of two loops.
+                  "shader-load 0101 load 4: descriptor 0.5 buffer+8 descriptor 0.5 buffer+20",
+                  "shader-store 1111 store 16: descriptor 0.2 buffer+0 descriptor 0.2 buffer+16 "
+                  "descriptor 0.2 buffer+32 descriptor 0.2 buffer+48"));
+  EXPECT_EQ(transactions(0).back(), "shader-store descriptor 0.2 buffer line 0 sectors 3 lanes 4");
+  // Assumed pixels meet there, too; a thread without rays has none.
+  set_accesses(launch(), {{}, {}, {}, {}});
+  options_.pixel_bytes = 16;
+  EXPECT_THAT(rows(options_).at(0),
+              ElementsAre("frame-buffer 1101 store 16: frame buffer+0 frame buffer+16 frame buffer+48"));
+}
+
+/// No lane traces: what precedes the first event still comes before the rest.
+TEST_F(ShaderAccessesByHand, LanesWithoutRaysEnterTogether) {
+  LaunchBuilder builder({2, 1, 1});
+  builder.thread().callable(3);
+  builder.thread().callable(3);
+  trace_.launches[0] = builder.build();
+  set_accesses(launch(), {{{0, camera_, 0}, {1, camera_, 16}}, {{1, camera_, 32}}});
+  source_ = memory::make_launch_source(trace_, launch(), structure_, {0, 1}, options_);
+  EXPECT_THAT(told_around(all_streams(*source_)[0], source_->allocations(), 2),
+              ElementsAre("shader-load 10 load 16: descriptor 0.1 buffer+0",
+                          "shader-load 11 load 16: descriptor 0.1 buffer+16 descriptor 0.1 buffer+32"));
+}
+
+/// Both threads are cut before their hit shader. In the last segments one thread traces again, and both meet behind it.
+TEST_F(ShaderAccessesByHand, LastSegmentsMeetToo) {
+  LaunchBuilder builder({2, 1, 1});
+  builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2);
+  builder.thread().begin(0, 0, 0.25F, 0.25F, 1, 0, 0).closest_hit(2).begin(0, 0, 5, 5, 1, 0, 0).miss(1);
+  trace_.launches[0] = builder.build();
+  set_accesses(launch(), {{{2, count_, 0}, {2, result_, 0}}, {{2, count_, 4}, {4, sky_, 0}, {4, result_, 16}}});
+  scheduler::Segments segments;
+  segments.first = {0, 2, 4};
+  segments.event_offset = {0, 1, 2, 3, 6};
+  segments.bounce.assign(4, 0);
+  segments.most_of_a_thread = 2;
+  const std::vector<std::uint32_t> segment_at{0, 2, 1, 3}, thread_at{0, 1};
+  const auto source =
+      memory::make_segment_source(trace_, launch(), structure_,
+                                  {.segments = &segments, .segment_at = segment_at, .thread_at = thread_at}, options_);
+  EXPECT_THAT(told_around(all_streams(*source)[1], source->allocations(), 2),
+              ElementsAre("shader-atomic 11 store 4: descriptor 0.3 buffer+0 descriptor 0.3 buffer+4",
+                          "shader-load 01 load 4: device memory+0",
+                          "shader-store 11 store 16: descriptor 0.2 buffer+0 descriptor 0.2 buffer+16"));
+}
+
 /// Where threads are cut, accesses are those of the segment that makes them.
 TEST_F(ShaderAccessesByHand, Segments) {
   LaunchBuilder builder({1, 1, 1});
@@ -449,6 +524,7 @@ void expect_twin(const trace::Trace& trace, const scheduler::Segments& segments,
       }
       ++(twin.is_somewhere(row) ? expected.shader_accesses : expected.nowhere_accesses);
       expected.image_accesses += twin.is_image(row) && twin.is_somewhere(row) ? 1U : 0U;
+      expected.outside_samples += twin.is_outside(row) ? 1U : 0U;
       expected.assumed_filters += twin.assumes_filter(row) ? 1U : 0U;
     }
   }
@@ -458,6 +534,7 @@ void expect_twin(const trace::Trace& trace, const scheduler::Segments& segments,
   EXPECT_EQ(tally.image_accesses, expected.image_accesses);
   EXPECT_EQ(tally.nowhere_accesses, expected.nowhere_accesses);
   EXPECT_EQ(tally.assumed_filters, expected.assumed_filters);
+  EXPECT_EQ(tally.outside_samples, expected.outside_samples);
   EXPECT_GT(expected.shader_accesses, 0U);
 }
 

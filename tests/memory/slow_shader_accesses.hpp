@@ -50,6 +50,10 @@ class SlowShaderAccesses {
   [[nodiscard]] bool is_somewhere(std::uint64_t row) const {
     return !is_image(row) || !blocks(row).empty();
   }
+  [[nodiscard]] bool is_outside(std::uint64_t row) const {
+    return is_image(row) && is_somewhere(row) && kind_of(row) == trace::AccessKind::Sample &&
+           data_.accesses.address[row] >= std::uint64_t{1} << 63U;
+  }
   [[nodiscard]] bool assumes_filter(std::uint64_t row) const {
     return is_image(row) && is_somewhere(row) && kind_of(row) == trace::AccessKind::Sample &&
            launch_.images.filter[*row_of_table(row)] == trace::Filter::None;
@@ -84,6 +88,8 @@ class SlowShaderAccesses {
   /// among those of the ray; its number by shader and kind.
   using Moment = std::tuple<std::uint64_t, int, std::uint64_t, std::uint32_t>;
   static constexpr int kBefore = 0, kInCall = 1, kBehind = 2;
+  /// Behind the rays of all lanes.
+  static constexpr std::uint64_t kAllRays = ~std::uint64_t{0};
   static constexpr std::uint64_t kPageBytes = 65536;
 
   [[nodiscard]] trace::AccessKind kind_of(std::uint64_t row) const {
@@ -99,7 +105,7 @@ class SlowShaderAccesses {
     const trace::Images& table = launch_.images;
     for (std::size_t at = 0; at < table.size(); ++at) {
       if (table.set[at] == 0 && table.binding[at] == trace_.access_sites.binding[data_.accesses.site[row]] &&
-          table.element[at] == data_.accesses.address[row] >> 48U) {
+          table.element[at] == (data_.accesses.address[row] >> 48U) % 32768) {
         return at;
       }
     }
@@ -213,7 +219,16 @@ class SlowShaderAccesses {
       rays += is_begin(event) ? 1U : 0U;
       begun += is_begin(event) && event < behind(thread, row) ? 1U : 0U;
     }
-    return begun < rays ? Moment(begun + 1, kBefore, 0, 0) : Moment(rays, kBehind, 0, 0);
+    if (begun < rays) {
+      return {begun + 1, kBefore, 0, 0};
+    }
+    if (trace_.shaders[shader].stage != trace::ShaderStage::RayGeneration) {
+      return {rays, kBehind, 0, 0};
+    }
+    if (rays == 0 && data_.accesses.event[row] == 0) {
+      return {1, kBefore, 0, 0};
+    }
+    return {kAllRays, kBehind, 0, 0};
   }
   [[nodiscard]] std::string place_of(std::uint64_t row) const {
     if (!is_image(row)) {

@@ -130,6 +130,7 @@ ordered_json summary_json(const CacheResult& result) {
   json["image_accesses"] = result.tally.image_accesses;
   json["nowhere_accesses"] = result.tally.nowhere_accesses;
   json["assumed_filters"] = result.tally.assumed_filters;
+  json["outside_samples"] = result.tally.outside_samples;
   json["stored_pixels"] = result.tally.stored_pixels;
   json["structure_bytes"] = result.structure_bytes;
   return json;
@@ -233,6 +234,12 @@ std::vector<std::string> image_notes(const CacheResult& result) {
   if (tally.assumed_filters > 0) {
     notes.push_back(fmt::format("{} through samplers that are not in the trace, taken as linear (assumed)",
                                 counted(tally.assumed_filters, "sample")));
+  }
+  if (tally.outside_samples > 0) {
+    notes.push_back(
+        fmt::format("{} outside of the image, taken as those of a sampler that repeats (assumed: a trace "
+                    "does not have the samplers' address modes)",
+                    counted(tally.outside_samples, "sample")));
   }
   if (tally.nowhere_accesses > 0) {
     notes.push_back(

@@ -13,7 +13,7 @@
 
 // Without a texel: coordinates that the record has no room for, negative ones among them.
 uvec2 packed_texel(const uvec4 texel, const uint element) {
-  bool fits = (texel.x | texel.y | element) < 0x10000u && texel.z < 0x1000u && texel.w < 0x10u;
+  bool fits = (texel.x | texel.y) < 0x10000u && element < 0x8000u && texel.z < 0x1000u && texel.w < 0x10u;
   uvec2 words = uvec2(texel.x | texel.y << 16, texel.z | texel.w << 12 | element << 16);
   return fits ? words : uvec2(RR_NO_TEXEL);
 }
@@ -88,6 +88,14 @@ uint repeated(const float u, const uint extent, const uint offset, const uint pa
   return (place + parts * moved) % all;
 }
 
+// Whether the coordinate, before or after it is moved, is outside of [0, 1).
+bool leaves(const float u, const uint extent, const uint offset) {
+  float whole = floor(u);
+  uint texel = min(uint(min(u - whole, 0.99999994) * float(extent)), extent - 1u);
+  int move = int(offset);
+  return whole != 0.0 || (move < 0 ? texel < uint(-move) : uint(move) >= extent - texel);
+}
+
 uint nearest_layer(const float layer, const uint layers) {
   return uint(clamp(roundEven(layer), 0.0, float(layers - 1u)));
 }
@@ -100,6 +108,7 @@ uvec2 sampled_texel(const vec4 at, const uvec3 offset, const uvec4 extent, const
   bool fits = all(lessThanEqual(extent.xy, uvec2(0x8000u))) && all(notEqual(extent.xyz, uvec3(0u))) &&
               is_number(at.x) && is_number(at.y) && is_number(at.z) && is_number(at.w);
   uvec4 texel = uvec4(0u, 0u, 0u, level);
+  bool outside = false;
   if (dimension == RR_IMAGE_CUBE) {
     uint face = face_of(at.xyz);
     vec3 p = on_face(at.xyz, face);
@@ -110,16 +119,24 @@ uvec2 sampled_texel(const vec4 at, const uvec3 offset, const uvec4 extent, const
     texel.z = face + (in_array ? 6u * nearest_layer(at.w, extent.z) : 0u);
   } else {
     texel.x = repeated(at.x, size.x, offset.x, 2u);
+    outside = leaves(at.x, size.x, offset.x);
     if (dimension != RR_IMAGE_1D) {
       texel.y = repeated(at.y, size.y, offset.y, 2u);
+      outside = outside || leaves(at.y, size.y, offset.y);
     }
     if (dimension == RR_IMAGE_3D) {
-      texel.z = repeated(at.z, max(extent.z >> level, 1u), offset.z, 1u);
+      uint slices = max(extent.z >> level, 1u);
+      texel.z = repeated(at.z, slices, offset.z, 1u);
+      outside = outside || leaves(at.z, slices, offset.z);
     } else if (in_array) {
       texel.z = nearest_layer(at.z, extent.z);
     }
   }
-  return fits ? packed_texel(texel, element) : uvec2(RR_NO_TEXEL);
+  if (!fits) {
+    return uvec2(RR_NO_TEXEL);
+  }
+  uvec2 packed = packed_texel(texel, element);
+  return outside && packed != uvec2(RR_NO_TEXEL) ? packed | uvec2(0u, 0x80000000u) : packed;
 }
 
 #endif

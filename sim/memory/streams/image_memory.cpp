@@ -174,4 +174,8 @@ bool ImageMemory::assumes_filter(std::uint32_t site, std::uint64_t address) cons
   return found.count > 0 && found.descriptor->filter == trace::Filter::None;
 }
 
+bool ImageMemory::is_outside(std::uint32_t site, std::uint64_t address) const {
+  return sites_->kind[site] == trace::AccessKind::Sample && trace::unpack_texel(address).outside && has(site, address);
+}
+
 }  // namespace rayreplay::memory

@@ -62,6 +62,8 @@ class ImageMemory {
   [[nodiscard]] ImagePieces pieces(std::uint32_t site, std::uint64_t address) const;
   /// Whether the access is a sample whose filter is assumed.
   [[nodiscard]] bool assumes_filter(std::uint32_t site, std::uint64_t address) const;
+  /// Whether the access is a sample outside of the image, whose texels are those of a sampler that repeats (assumed).
+  [[nodiscard]] bool is_outside(std::uint32_t site, std::uint64_t address) const;
   [[nodiscard]] const std::string& layout() const {
     return spec_;
   }

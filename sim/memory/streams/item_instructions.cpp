@@ -119,7 +119,11 @@ void ItemInstructions::start(const LaunchChunk& chunk, std::size_t item, Instruc
   }
   out.put(DataKind::ShaderRecord, options_->record_bytes, false);
   calls(chunk, item, 0, out);
-  ends(chunk, item, 0, out);
+  behind_rays(chunk, item, 0, out);
+  if (!chunk.has_groups(item)) {
+    out.enter(WorkStage::RayGeneration);
+    before_rays(chunk, item, 1, out);
+  }
 }
 
 void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, std::size_t group,
@@ -136,16 +140,7 @@ void ItemInstructions::trace_call(const LaunchChunk& chunk, std::size_t item, st
     }
     run(together(made, out), out);
   }
-  if (options_->shader_accesses) {
-    LaneRows found;
-    for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
-      if (number <= lane.rays) {
-        found.add(lane, chunk.accesses.around.of(lane.first_call + number));
-      }
-    }
-    accesses(found.lanes, found.rows, out);
-    out.depend();
-  }
+  before_rays(chunk, item, number, out);
   if (options_->payload_bytes > 0) {
     for (std::uint64_t row = chunk.first_row[group]; row < chunk.first_row[group + 1]; ++row) {
       add_local(memory_->payloads, options_->payload_bytes, chunk.owner[row], out);
@@ -158,10 +153,11 @@ void ItemInstructions::rays_end(const LaunchChunk& chunk, std::size_t item, std:
                                 InstructionWriter& out) const {
   const std::uint64_t number = group - chunk.first_group[item] + 1;
   calls(chunk, item, number, out);
-  ends(chunk, item, number, out);
+  behind_rays(chunk, item, number, out);
 }
 
 void ItemInstructions::end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
+  finish(chunk, item, out);
   const auto stores = [this](const LaunchChunk::Lane& lane) {
     return !lane.last && !work_.loads_state.empty() && work_.loads_state[lane.segment + 1] != 0;
   };
@@ -266,20 +262,52 @@ void ItemInstructions::run_with_accesses(const LaunchChunk& chunk, std::size_t i
   }
 }
 
-/// The ends of the segments that began their last ray as their `number`-th: code around calls, then pixels.
-void ItemInstructions::ends(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
-                            InstructionWriter& out) const {
+/// Recorded accesses before the `number`-th trace calls; with the first ones enter lanes that make none.
+void ItemInstructions::before_rays(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
+                                   InstructionWriter& out) const {
+  if (!options_->shader_accesses) {
+    return;
+  }
+  LaneRows found;
+  for (std::size_t row = chunk.first_lane[item]; row < chunk.first_lane[item + 1]; ++row) {
+    const LaunchChunk::Lane& lane = chunk.lanes[row];
+    if (number <= lane.rays) {
+      found.add(lane, chunk.accesses.around.of(lane.first_call + number));
+    } else if (number == 1) {
+      found.add(lane, chunk.accesses.entry.of(row));
+    }
+  }
+  accesses(found.lanes, found.rows, out);
+  out.depend();
+}
+
+/// Recorded accesses of shaders other than ray generation, in segments that began their last ray as their `number`-th.
+void ItemInstructions::behind_rays(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
+                                   InstructionWriter& out) const {
+  if (!options_->shader_accesses) {
+    return;
+  }
+  LaneRows found;
+  for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
+    if (lane.rays == number) {
+      found.add(lane, chunk.accesses.around.of(lane.first_call));
+    }
+  }
+  out.enter(WorkStage::RayGeneration);
+  accesses(found.lanes, found.rows, out);
+}
+
+/// Behind all rays, where all lanes meet again: what ray generation still accesses, then pixels.
+void ItemInstructions::finish(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
   if (options_->shader_accesses) {
     LaneRows found;
-    for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
-      if (lane.rays == number) {
-        found.add(lane, chunk.accesses.around.of(lane.first_call));
-      }
+    for (std::size_t row = chunk.first_lane[item]; row < chunk.first_lane[item + 1]; ++row) {
+      found.add(chunk.lanes[row], chunk.accesses.finish.of(row));
     }
     out.enter(WorkStage::RayGeneration);
     accesses(found.lanes, found.rows, out);
   }
-  pixels(chunk, item, number, out);
+  pixels(chunk, item, out);
 }
 
 /// Recorded accesses of these lanes, rows of the launch's.
@@ -333,16 +361,15 @@ void ItemInstructions::image_accesses(std::uint32_t site, std::span<const Aligne
   }
 }
 
-/// Pixels of the threads whose last segment began its last ray as its `number`-th.
-void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
-                              InstructionWriter& out) const {
+/// Pixels of the threads in their last segments.
+void ItemInstructions::pixels(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const {
   if (options_->pixel_bytes == 0) {
     return;
   }
   out.depend();
   out.enter(WorkStage::RayGeneration);
   for (const LaunchChunk::Lane& lane : chunk.lanes_of(item)) {
-    if (lane.last && lane.has_rays && lane.rays == number && !lane.stores_pixel) {
+    if (lane.last && lane.has_rays && !lane.stores_pixel) {
       out.add(lane.lane, memory_->frame_buffer.start + std::uint64_t{lane.thread} * options_->pixel_bytes,
               memory_->frame_buffer.first_element + lane.thread, lane.thread);
     }

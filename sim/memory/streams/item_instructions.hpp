@@ -11,8 +11,10 @@
 // to the stages of work_stage.hpp; the j-th calls of all lanes, with their records and payloads, are one round.
 //
 // Recorded accesses of shaders, if wanted, as access_alignment.hpp puts them together. Those of a call come after its
-// work. Those around calls (recorded_accesses.hpp) come after the work of the next trace call or, at a segment's end,
-// before the pixel. None follows another, because the trace does not say which depends on which.
+// work. Those around calls (recorded_accesses.hpp) come after the work of the next trace call or, of shaders other than
+// ray generation, behind the segment's last ray. Lanes without rays enter with those before their first one. When all
+// rays have ended, all lanes finish together: accesses of ray generation behind its last trace call, then pixels. None
+// follows another, because the trace does not say which depends on which.
 // Lanes whose images have blocks of another size, in an array of descriptors, make an instruction of their own, which
 // follows.
 #pragma once
@@ -47,7 +49,7 @@ class ItemInstructions {
   void trace_call(const LaunchChunk& chunk, std::size_t item, std::size_t group, InstructionWriter& out) const;
   /// After the traversal of a group.
   void rays_end(const LaunchChunk& chunk, std::size_t item, std::size_t group, InstructionWriter& out) const;
-  /// Everything after the segments' rays; without `append` where items form during the run.
+  /// Everything after the segments' rays: finish, states; without `append` where items form during the run.
   void end(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
   /// Counters and entries of the queues through which the threads go on.
   void append(std::span<const LaneGoingOn> lanes, InstructionWriter& out) const;
@@ -60,13 +62,15 @@ class ItemInstructions {
   void calls(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
   void run_with_accesses(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, std::size_t j,
                          const std::vector<CallRun>& runs, InstructionWriter& out) const;
-  void ends(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+  void behind_rays(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+  void before_rays(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+  void finish(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
   void accesses(std::span<const LaunchChunk::Lane* const> lanes, std::span<const std::span<const std::uint64_t>> rows,
                 InstructionWriter& out) const;
   void image_accesses(std::uint32_t site, std::span<const AlignedAccess> together,
                       std::span<const LaunchChunk::Lane* const> lanes,
                       std::span<const std::span<const std::uint64_t>> rows, InstructionWriter& out) const;
-  void pixels(const LaunchChunk& chunk, std::size_t item, std::uint64_t number, InstructionWriter& out) const;
+  void pixels(const LaunchChunk& chunk, std::size_t item, InstructionWriter& out) const;
 
   [[nodiscard]] std::vector<CallRun> together(std::vector<LaneCall>& calls, InstructionWriter& out) const;
   [[nodiscard]] static WorkStage stage_of_round(const std::vector<CallRun>& calls);

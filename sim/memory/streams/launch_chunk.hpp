@@ -61,6 +61,9 @@ struct LaunchChunk {
   [[nodiscard]] std::span<const Lane> lanes_of(std::size_t item) const {
     return std::span(lanes).subspan(first_lane[item], first_lane[item + 1] - first_lane[item]);
   }
+  [[nodiscard]] bool has_groups(std::size_t item) const {
+    return first_group[item] < first_group[item + 1];
+  }
 };
 
 class ChunkMaker {

@@ -48,6 +48,7 @@ void add(const SourceTally& part, SourceTally& sum) {
   sum.image_accesses += part.image_accesses;
   sum.nowhere_accesses += part.nowhere_accesses;
   sum.assumed_filters += part.assumed_filters;
+  sum.outside_samples += part.outside_samples;
   sum.stored_pixels += part.stored_pixels;
 }
 
@@ -263,6 +264,8 @@ class Source final : public LaunchSource {
     if (chunks_.accesses() != nullptr) {
       chunks_.accesses()->count(chunk.accesses.calls.rows, tally);
       chunks_.accesses()->count(chunk.accesses.around.rows, tally);
+      chunks_.accesses()->count(chunk.accesses.entry.rows, tally);
+      chunks_.accesses()->count(chunk.accesses.finish.rows, tally);
     }
     tally.stored_pixels = static_cast<std::uint64_t>(std::ranges::count_if(
         chunk.lanes, [&](const auto& of) { return options_.pixel_bytes > 0 && of.has_rays && of.stores_pixel; }));

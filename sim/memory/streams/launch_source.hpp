@@ -12,8 +12,8 @@
 //      instruction for each access of its active lanes (kind by kind, in the order node, instance, index, vertex, box,
 //      stack entry pushed, popped; j-th access with j-th access). The shader calls of these rays in this segment
 //      follow.
-//   4. The pixel is written to the frame buffer after the last ray of the thread's last segment; if that begins none,
-//      after the calls of 2. Threads without rays write none.
+//   4. All lanes meet behind the last rays. Threads in their last segment write their pixel to the frame buffer, by one
+//      instruction. Threads without rays write none.
 //   5. Threads whose state moves on to another warp store it. Where warps form during the run (`formed`), it is not
 //      known at the end of a segment whether the thread moves to another warp. With `stores_moved` the next warp
 //      therefore stores the states of threads that moved, before it loads them. After the states, threads that go on
@@ -100,6 +100,7 @@ struct SourceTally {
   std::uint64_t image_accesses = 0;    ///< of these, to images
   std::uint64_t nowhere_accesses = 0;  ///< recorded accesses to images that touch no memory (image_memory.hpp)
   std::uint64_t assumed_filters = 0;   ///< of the image accesses: samples whose filter is assumed to be linear
+  std::uint64_t outside_samples = 0;   ///< of the image accesses: samples outside of [0, 1), where repeat is assumed
   std::uint64_t stored_pixels = 0;     ///< threads whose recorded stores stand for the assumed write of their pixel
 };
 

@@ -28,12 +28,16 @@ AccessLists listed(const std::vector<Found>& found, std::uint64_t lists) {
 
 AccessFinder::AccessFinder(const trace::Trace& trace, const trace::Launch& launch,
                            std::span<const std::uint8_t> writes_images, const ImageMemory& images)
-    : launch_(&launch), sites_(&trace.access_sites), images_(&images), is_result_(sites_->size(), false) {
+    : launch_(&launch),
+      sites_(&trace.access_sites),
+      images_(&images),
+      of_ray_generation_(sites_->size(), false),
+      is_result_(sites_->size(), false) {
   for (std::size_t site = 0; site < is_result_.size(); ++site) {
     const std::uint16_t shader = sites_->shader[site];
+    of_ray_generation_[site] = trace.shaders[shader].stage == trace::ShaderStage::RayGeneration;
     is_result_[site] =
-        sites_->kind[site] == trace::AccessKind::Store &&
-        trace.shaders[shader].stage == trace::ShaderStage::RayGeneration &&
+        sites_->kind[site] == trace::AccessKind::Store && of_ray_generation_[site] &&
         (images.is_image(static_cast<std::uint32_t>(site)) || writes_images.empty() || writes_images[shader] == 0);
   }
 }
@@ -46,8 +50,9 @@ bool AccessFinder::begins_later(std::uint64_t event, std::uint32_t site) const {
          !(trace::enters_shader(events.kind[event - 1]) && events.shader[event - 1] == shader);
 }
 
-void AccessFinder::find_in(const CallRange& range, std::uint64_t first_place, const ShaderCalls& calls,
-                           Lists& found) const {
+/// `number`: of the range.
+void AccessFinder::find_in(const CallRange& range, std::uint64_t number, std::uint64_t first_place,
+                           const ShaderCalls& calls, Lists& found) const {
   const trace::ThreadData& data = launch_->data;
   const trace::Accesses& accesses = data.accesses;
   const std::uint64_t of_thread = data.event_offset[range.thread];
@@ -57,8 +62,8 @@ void AccessFinder::find_in(const CallRange& range, std::uint64_t first_place, co
     std::uint64_t event = 0, number = 0;
   };
   std::vector<Call> made;  // in the range, by event
-  for (std::uint64_t number = calls.first[first_place]; number < calls.first[first_place + range.rays + 1]; ++number) {
-    made.push_back({calls.calls[number].event, number});
+  for (std::uint64_t call = calls.first[first_place]; call < calls.first[first_place + range.rays + 1]; ++call) {
+    made.push_back({calls.calls[call].event, call});
   }
   std::ranges::sort(made, {}, &Call::event);
   std::size_t next_call = 0;
@@ -84,13 +89,19 @@ void AccessFinder::find_in(const CallRange& range, std::uint64_t first_place, co
         open.push_back(made[next_call++].number);
       }
     }
-    const auto owner = std::find_if(open.rbegin(), open.rend(), [&](std::uint64_t number) {
-      return calls.calls[number].shader == sites_->shader[site];
+    const auto owner = std::find_if(open.rbegin(), open.rend(), [&](std::uint64_t call) {
+      return calls.calls[call].shader == sites_->shader[site];
     });
     if (owner != open.rend()) {
       found.calls.push_back({*owner, *row});
+    } else if (begun < range.rays) {
+      found.around.push_back({first_place + begun + 1, *row});
+    } else if (!of_ray_generation_[site]) {
+      found.around.push_back({first_place, *row});
+    } else if (range.rays == 0 && behind == of_thread) {
+      found.entry.push_back({number, *row});
     } else {
-      found.around.push_back({first_place + (begun < range.rays ? begun + 1 : 0), *row});
+      found.finish.push_back({number, *row});
     }
   }
 }
@@ -98,11 +109,12 @@ void AccessFinder::find_in(const CallRange& range, std::uint64_t first_place, co
 RecordedAccesses AccessFinder::find(std::span<const CallRange> ranges, const ShaderCalls& calls) const {
   Lists found;
   std::uint64_t place = 0;
-  for (const CallRange& range : ranges) {
-    find_in(range, place, calls, found);
-    place += range.rays + 1;
+  for (std::uint64_t number = 0; number < ranges.size(); ++number) {
+    find_in(ranges[number], number, place, calls, found);
+    place += ranges[number].rays + 1;
   }
-  return {listed(found.calls, calls.calls.size()), listed(found.around, place)};
+  return {listed(found.calls, calls.calls.size()), listed(found.around, place), listed(found.entry, ranges.size()),
+          listed(found.finish, ranges.size())};
 }
 
 bool AccessFinder::stores_result(std::uint32_t thread) const {
@@ -125,6 +137,7 @@ void AccessFinder::count(std::span<const std::uint64_t> rows, SourceTally& tally
     } else if (images_->has(site, accesses.address[row])) {
       ++tally.shader_accesses;
       ++tally.image_accesses;
+      tally.outside_samples += images_->is_outside(site, accesses.address[row]) ? 1U : 0U;
       tally.assumed_filters += images_->assumes_filter(site, accesses.address[row]) ? 1U : 0U;
     } else {
       ++tally.nowhere_accesses;

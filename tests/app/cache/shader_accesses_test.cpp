@@ -12,12 +12,14 @@
 #include <nlohmann/json.hpp>
 
 #include "capture/trace/reader.hpp"
+#include "capture/trace/writer.hpp"
 #include "tests/app/run_command.hpp"
 
 namespace rayreplay::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using Words = std::vector<std::string>;
@@ -191,6 +193,28 @@ TEST(ShaderAccessesCommand, MemoryTimeWaitsForThem) {
   }
   EXPECT_THAT(on["configuration"]["shader_notes"].dump(), HasSubstr("scheduler.cycles_per_instruction"));
   EXPECT_EQ(off["configuration"]["shader_notes"], json::array());
+}
+
+/// A recording that lost accesses is left out, with a note, until it is asked for.
+TEST(ShaderAccessesCommand, LostOnesAreNotTakenUnasked) {
+  const Scratch scratch;
+  trace::Trace trace = trace::load(kMemory);
+  json configuration = json::parse(trace.header.configuration);
+  configuration["capture"]["missing_accesses"] = {{{"launch", 0}, {"accesses", 1234}, {"lost_words", 0}}};
+  trace.header.configuration = configuration.dump();
+  const std::string path = scratch / "lost.rrt";
+  trace::write(trace, path);
+  const json left_out = cache({}, path);
+  EXPECT_EQ(left_out["summary"]["shader_accesses"], 0);
+  EXPECT_EQ(of_kinds(left_out), of_kinds(cache({"--shader-accesses", "off"})));
+  EXPECT_THAT(left_out["configuration"]["shader_notes"].dump(),
+              AllOf(HasSubstr("the capture lost 1,234 of"), HasSubstr("stream.shader_accesses=on takes")));
+  const json taken = cache({"--shader-accesses", "on"}, path);
+  EXPECT_EQ(taken["summary"]["shader_accesses"], cache({})["summary"]["shader_accesses"]);
+  EXPECT_THAT(taken["configuration"]["shader_notes"].dump(),
+              AllOf(HasSubstr("the capture lost 1,234 of"), HasSubstr("taken as they are")));
+  const Outcome text = run_command({"cache", path, "--sms", "2", "--no-distances"});
+  EXPECT_THAT(text.errors + text.output, HasSubstr("the capture lost 1,234 of"));
 }
 
 TEST(ShaderAccessesCommand, AskedForWhereThereAreNone) {

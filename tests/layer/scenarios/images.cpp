@@ -59,7 +59,7 @@ Images::Picture Images::make_picture(std::uint32_t side) const {
   info.extent = {side, side, 1};
   info.mipLevels = info.arrayLayers = 1;
   info.samples = VK_SAMPLE_COUNT_1_BIT;
-  info.usage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT;
+  info.usage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
   check(vkCreateImage(context_.device, &info, nullptr, &made.image), "vkCreateImage");
   VkMemoryRequirements needs{};
   vkGetImageMemoryRequirements(context_.device, made.image, &needs);
@@ -79,6 +79,29 @@ Images::Picture Images::make_picture(std::uint32_t side) const {
   view.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
   check(vkCreateImageView(context_.device, &view, nullptr, &made.view), "vkCreateImageView");
   return made;
+}
+
+void Images::fill(VkCommandBuffer commands) const {
+  const VkImageSubresourceRange whole{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  VkImageMemoryBarrier barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER;
+  barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+  barrier.subresourceRange = whole;
+  const VkClearColorValue colour{{0.5F, 0.125F, 0.0F, 0.0F}};
+  for (const Picture& picture : pictures_) {
+    barrier.image = picture.image;
+    barrier.dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.newLayout = VK_IMAGE_LAYOUT_GENERAL;
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0,
+                         nullptr, 1, &barrier);
+    vkCmdClearColorImage(commands, picture.image, VK_IMAGE_LAYOUT_GENERAL, &colour, 1, &whole);
+  }
+  VkMemoryBarrier filled{};
+  filled.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+  filled.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+  filled.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+  vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_RAY_TRACING_SHADER_BIT_KHR, 0, 1,
+                       &filled, 0, nullptr, 0, nullptr);
 }
 
 void Images::write(bool turned) const {

@@ -1,4 +1,5 @@
-// Images that lie in descriptors while rays are traced; no shader uses them.
+// Images that lie in descriptors while rays are traced: one as a storage image, one with a linear sampler that repeats.
+// Shaders of PipelineStyle::Images access them, others do not.
 #pragma once
 
 #include <array>
@@ -14,10 +15,15 @@ class Images {
   Images& operator=(const Images&) = delete;
   ~Images();
 
+  /// Makes both images ready for any use by shaders, all texels of one colour.
+  void fill(VkCommandBuffer commands) const;
   /// Writes the images into the set, in this order or turned round.
   void write(bool turned) const;
   /// Binds the set for ray tracing, behind the number of the triangle's.
   void bind(VkCommandBuffer commands) const;
+  [[nodiscard]] VkDescriptorSetLayout layout() const {
+    return set_layout_;
+  }
 
  private:
   struct Picture {

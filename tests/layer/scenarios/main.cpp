@@ -227,6 +227,28 @@ void launches_with_images() {
   print(world.triangle.picture());
 }
 
+/// One launch whose shader loads, stores and samples images.
+void accesses_to_images() {
+  auto* instance = make_instance();
+  Context context(instance);
+  {
+    Images images(context);
+    Triangle triangle(context, PipelineStyle::Images, false, images.layout());
+    auto* commands = context.allocate(context.pool);
+    images.write(false);
+    begin(commands);
+    images.fill(commands);
+    images.bind(commands);
+    triangle.trace(commands, kWidth, kHeight, 0);
+    end(commands);
+    context.submit_and_wait(commands);
+    print(triangle.picture());
+    triangle.destroy();
+  }
+  context.destroy();
+  vkDestroyInstance(instance, nullptr);
+}
+
 void table_of_device() {
   World world;
   begin(world.commands);
@@ -276,6 +298,7 @@ int run(const std::string& name, const char* number) {
       {"queue-held", queue_held},
       {"compute-between", compute_between},
       {"images", launches_with_images},
+      {"image-accesses", accesses_to_images},
       {"table-of-device", table_of_device},
       {"recorded-ahead", recorded_ahead},
       {"churn", churn},

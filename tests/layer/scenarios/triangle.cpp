@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "ClosestHit.spv.hpp"
+#include "ImagesGeneration.spv.hpp"
 #include "MarkedGeneration.spv.hpp"
 #include "Miss.spv.hpp"
 #include "NoRays.spv.hpp"
@@ -50,7 +51,8 @@ VkRayTracingShaderGroupCreateInfoKHR group(std::uint32_t general, std::uint32_t 
 
 }  // namespace
 
-Triangle::Triangle(Context& context, PipelineStyle style, bool inactive) : context_(context), style_(style) {
+Triangle::Triangle(Context& context, PipelineStyle style, bool inactive, VkDescriptorSetLayout images)
+    : context_(context), style_(style), images_layout_(images) {
   picture_ = context.make_buffer(kPictureWords * sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
   indirect_ = context.make_buffer(512, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
   build(inactive);
@@ -121,8 +123,9 @@ VkPipelineLayout Triangle::make_pipeline_layout() {
   const VkPushConstantRange push{VK_SHADER_STAGE_RAYGEN_BIT_KHR, 0, 8};
   VkPipelineLayoutCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-  info.setLayoutCount = 1;
-  info.pSetLayouts = &set_layout_;
+  const VkDescriptorSetLayout sets[] = {set_layout_, images_layout_};
+  info.setLayoutCount = images_layout_ == VK_NULL_HANDLE ? 1 : 2;
+  info.pSetLayouts = sets;
   info.pushConstantRangeCount = 1;
   info.pPushConstantRanges = &push;
   VkPipelineLayout layout = VK_NULL_HANDLE;
@@ -217,6 +220,9 @@ VkPipeline Triangle::make_pipeline(PipelineStyle style) {
     modules.at(i) = module_info(kCode[i]);
     if (i == 0 && style == PipelineStyle::WithoutRays) {
       modules.at(i) = module_info({VK_SHADER_STAGE_RAYGEN_BIT_KHR, kNoRays, sizeof kNoRays});
+    }
+    if (i == 0 && style == PipelineStyle::Images) {
+      modules.at(i) = module_info({VK_SHADER_STAGE_RAYGEN_BIT_KHR, kImagesGeneration, sizeof kImagesGeneration});
     }
     if (i == 0 && style == PipelineStyle::Marked) {
       modules.at(i) = module_info({VK_SHADER_STAGE_RAYGEN_BIT_KHR, kMarkedGeneration, sizeof kMarkedGeneration});

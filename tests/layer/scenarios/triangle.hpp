@@ -9,13 +9,15 @@
 namespace scenario {
 
 /// How the pipeline is made. Gone: linked from libraries, which are destroyed at once, as is the layout it is made
-/// with. WithoutRays: the ray-generation shader traces nothing and uses no descriptor.
-enum class PipelineStyle { Modules, Inline, Library, Gone, Deferred, DynamicStack, WithoutRays, Marked };
+/// with. WithoutRays: the ray-generation shader traces nothing and uses no descriptor. Images: it also accesses images
+/// of another set.
+enum class PipelineStyle { Modules, Inline, Library, Gone, Deferred, DynamicStack, WithoutRays, Marked, Images };
 
 class Triangle {
  public:
-  /// inactive: the top level has a second instance, whose reference is 0.
-  explicit Triangle(Context& context, PipelineStyle style = PipelineStyle::Modules, bool inactive = false);
+  /// inactive: the top level has a second instance, whose reference is 0. images: layout of the set with images.
+  explicit Triangle(Context& context, PipelineStyle style = PipelineStyle::Modules, bool inactive = false,
+                    VkDescriptorSetLayout images = VK_NULL_HANDLE);
   Triangle(const Triangle&) = delete;
   Triangle& operator=(const Triangle&) = delete;
   ~Triangle() = default;
@@ -47,6 +49,7 @@ class Triangle {
   Context& context_;
   PipelineStyle style_;
   VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+  VkDescriptorSetLayout images_layout_ = VK_NULL_HANDLE;  ///< the caller's; or null
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
   VkDescriptorSet set_ = VK_NULL_HANDLE;
