@@ -27,6 +27,7 @@ done
 shift
 app=("$@")
 fail() { echo "optimised_shaders: error: $*" >&2; exit 1; }
+[[ $rounds =~ ^[0-9]+$ && $rounds -ge 2 ]] || fail "an interval needs 2 pairs of runs or more, not '$rounds'"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

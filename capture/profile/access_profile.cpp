@@ -103,7 +103,12 @@ class LaunchAccesses {
 }  // namespace
 
 std::vector<SiteAccesses> access_profile(const trace::Trace& trace) {
-  std::vector<SiteAccesses> result(trace.access_sites.size());
+  const trace::AccessSites& sites = trace.access_sites;
+  std::vector<SiteAccesses> result(sites.size());
+  for (std::size_t site = 0; site < sites.size() && sites.has_sums(); ++site) {
+    result[site] = {sites.lanes[site], sites.groups[site],        sites.sectors[site],
+                    sites.lines[site], sites.group_sectors[site], sites.group_lines[site]};
+  }
   for (const trace::Launch& launch : trace.launches) {
     LaunchAccesses(launch.data.accesses, trace.access_sites).add_to(result);
   }

@@ -5,9 +5,9 @@
 // their start, those of device addresses from 0. Different descriptors have different sectors; shader records of one
 // site cannot be told apart and count as one. A group of lanes that ran the access together is one warp instruction.
 //
-// Contract: takes a checked trace (trace::load). Distinct sectors and lines are counted in each launch and summed. The
-// bytes of a site may be of any size: ranges are merged, not counted out. O(n log n) for the n accesses of a launch,
-// and 40 bytes for each.
+// Contract: takes a checked trace (trace::load); sites of a merged profile have their sums in the file. Distinct
+// sectors and lines are counted in each launch and summed. The bytes of a site may be of any size: ranges are merged,
+// not counted out. O(n log n) for the n accesses of a launch, and 40 bytes for each.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 //
 // A branch, a loaded value or a load's address is proven uniform (the analysis of docs/shaders.md gives it level launch
 // or group), observed uniform (all lanes agreed in every execution), divergent (lanes differed in one or more), not
-// executed, or not compared.
+// executed, or not compared. Of several that hold the first of divergent, proven, not compared, not executed and
+// observed is said.
 //
 // Contract: `agreement_profile` takes a checked profile (trace::load_profile); Input names the row of an instruction
 // that its shader's module does not have, or that is no branch or load. Rows stay in their order. The analysis of

@@ -10,7 +10,7 @@ namespace rayreplay::profile {
 
 void CountSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::BlockCounts& counts, RowRange rows,
                     const std::string& file) {
-  groups_ = groups_ && !counts.groups.empty();
+  groups_ = groups_ && (rows.first == rows.end || !counts.groups.empty());
   ShaderSum& sum = shaders_[{pipeline, shader}];
   ++sum.parts;
   for (std::size_t row = rows.first; row < rows.end;) {

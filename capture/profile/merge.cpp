@@ -1,7 +1,6 @@
 #include "capture/profile/merge.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -9,345 +8,555 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "base/count_text.hpp"
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "capture/profile/access_profile.hpp"
 #include "capture/profile/count_sums.hpp"
+#include "capture/profile/instruction_sums.hpp"
+#include "capture/profile/merge_state.hpp"
 #include "capture/profile/merged_facts.hpp"
+#include "capture/profile/path_sums.hpp"
+#include "capture/profile/site_sums.hpp"
 #include "capture/profile/value_sums.hpp"
 
 namespace rayreplay::profile {
 namespace {
-
-constexpr const char* kMergedRuns = "merged_runs";  // key of the configuration
-constexpr std::size_t kHashDigits = 8;              // that name a run
 
 [[noreturn]] void fail(const std::string& what, const std::string& where, const std::string& found,
                        const std::string& expected, const std::string& fix) {
   throw Error(ErrorKind::Input, {what, where, found, expected, fix});
 }
 
-std::string name_of(const Run& run) {
-  return run.profile.hash.substr(0, kHashDigits);
-}
+using Part = std::pair<std::uint32_t, std::uint16_t>;  ///< pipeline, shader
 
-/// The hash of a run, or of all that were merged into it.
-std::vector<std::string> runs_in(const Run& run) {
-  std::vector<std::string> hashes;
-  const auto configuration = parse_json(run.profile.header.configuration);
-  if (configuration && configuration->is_object() && configuration->contains(kMergedRuns)) {
-    for (const auto& hash : (*configuration)[kMergedRuns]) {
-      if (hash.is_string()) {
-        hashes.push_back(hash.get<std::string>());
-      }
-    }
+/// A run with what its merge state says.
+struct Input {
+  const Run* run = nullptr;
+  MergeState state;
+  std::map<std::uint32_t, std::set<std::uint16_t>> counted;  ///< its shaders, by its pipelines, in the kept kinds
+  std::map<std::uint16_t, std::size_t> shaders;              ///< of its shaders: identity (Merger::identities_)
+  std::map<std::uint32_t, std::size_t> pipelines;            ///< of its pipelines: identity
+};
+
+/// The rows of each part of a table.
+template <class Counts>
+std::map<Part, RowRange> rows_by_part(const Counts& counts) {
+  std::map<Part, RowRange> rows;
+  for (const RowRange& part : parts_of(counts)) {
+    rows[{counts.pipeline[part.first], counts.shader[part.first]}] = part;
   }
-  return hashes.empty() ? std::vector{run.profile.hash} : hashes;
+  return rows;
 }
 
-bool has_blocks(const Run& run) {
-  return run.profile.block_counts.size() != 0;
-}
-bool has_values(const Run& run) {
-  return run.profile.value_counts.size() != 0;
-}
-
-void check(const std::vector<Run>& runs) {
+void check(const std::vector<Input>& inputs) {
   std::map<std::string, const Run*> seen;
-  const bool values_alone = std::ranges::all_of(runs, has_values) && std::ranges::none_of(runs, has_blocks);
-  for (const Run& run : runs) {
-    if (!values_alone && !has_blocks(run)) {
-      fail("the trace has no counts of basic blocks", run.file, "", "/profile/blocks",
-           "capture the application with --profile blocks");
-    }
-    if (run.profile.header.warp_size != runs.front().profile.header.warp_size) {
+  const Run& first = *inputs.front().run;
+  for (const Input& input : inputs) {
+    const Run& run = *input.run;
+    if (run.profile.header.warp_size != first.profile.header.warp_size) {
       fail("the runs have different warp sizes, so their groups of lanes cannot be added", run.file + ":/warp_size",
            std::to_string(run.profile.header.warp_size),
-           fmt::format("{}, as in {}", runs.front().profile.header.warp_size, runs.front().file),
-           "merge runs on one kind of device");
+           fmt::format("{}, as in {}", first.profile.header.warp_size, first.file), "merge runs on one kind of device");
     }
-    for (const std::string& hash : runs_in(run)) {
+    for (const auto& [hash, facts] : input.state.runs) {
       if (const auto [at, added] = seen.emplace(hash, &run); !added) {
         fail("one run would count twice", run.file, "the run with hash " + hash,
              fmt::format("a run that is not also in {}", at->second->file), "give each run once");
       }
+      if (facts.kinds.empty()) {
+        fail("the trace has no counts to merge", run.file, "", "/profile",
+             "capture the application with --profile blocks, or another kind");
+      }
     }
   }
 }
 
+/// Whether the instruction, whose agreement is left out, is left out as a whole.
+bool is_part_of_another(const LeftOut& left, const std::set<LeftOut>& left_out) {
+  LeftOut whole = left;
+  whole.left = left.left == Left::BranchUniform ? Left::Branch : Left::Load;
+  return (left.left == Left::BranchUniform || left.left == Left::LoadUniform || left.left == Left::LoadAddress) &&
+         left_out.contains(whole);
+}
+
 class Merger {
  public:
-  explicit Merger(const std::vector<Run>& runs) : runs_(runs), with_values_(std::ranges::all_of(runs, has_values)) {
-    for (const Run& run : runs_) {
-      add(run);
+  explicit Merger(const std::vector<Run>& runs) {
+    for (const Run& run : runs) {
+      inputs_.push_back({&run, state_of(run.profile, run.file), {}, {}, {}});
+    }
+    std::ranges::sort(inputs_, {},
+                      [](const Input& input) -> const std::string& { return input.state.runs.begin()->first; });
+    check(inputs_);
+    for (const Input& input : inputs_) {
+      state_.runs.insert(input.state.runs.begin(), input.state.runs.end());
+    }
+    kinds_ = state_.kinds();
+    if (kinds_.empty()) {
+      const Input& last = inputs_.back();
+      fail("no kind of counts is in all runs", last.run->file,
+           "counts of blocks, branches, loads, values, paths or "
+           "accesses that another run does not have",
+           "one kind in all runs", "capture all runs with the same --profile");
     }
   }
 
-  Merged finish() {
-    result_.pipelines = pipelines_.size();
-    for (const auto& [number, pipeline] : pipelines_) {
-      if (pipeline.runs.size() == runs_.size()) {
-        ++result_.common_pipelines;
-      } else {
-        std::vector<std::string> names;
-        for (const std::uint16_t shader : pipeline.shaders) {
-          names.push_back(result_.trace.shaders[shader].name);
-        }
-        result_.remarks.push_back(fmt::format("pipeline {} ({}) is in {} of {} alone: {}", number, some(names),
-                                              pipeline.runs.size(), counted(runs_.size(), "run"), some(pipeline.runs)));
-      }
+  Merged merge() {
+    for (Input& input : inputs_) {
+      find_counted(input);
+      find_shaders(input);
     }
     require_common();
-    result_.trace.block_counts = sums_.sums();
-    for (const LeftOutFunction& function : sums_.left_out()) {
-      result_.remarks.push_back(fmt::format(
-          "function {} of shader {} ({}) in pipeline {} is left out: {}", function.function, function.shader,
-          result_.trace.shaders[function.shader].name, function.pipeline, reason_text(function, "run")));
+    number_shaders();
+    for (Input& input : inputs_) {
+      find_pipelines(input);
     }
-    result_.trace.value_counts = values_.sums();
-    if (const std::size_t places = values_.left_out(); places != 0) {
-      result_.remarks.push_back(
-          fmt::format("values of {} are left out: not counted in all runs", counted(places, "loaded number")));
+    number_pipelines();
+    for (const Input& input : inputs_) {
+      add(input);
     }
-    if (result_.trace.block_counts.size() + result_.trace.value_counts.size() == 0) {
-      fail("no function and no load is counted in all runs that have it", runs_.front().file, "", "",
-           "capture the runs again");
-    }
-    if (result_.trace.block_counts.size() != 0 && result_.trace.block_counts.groups.empty()) {
-      add_remark_of_groups();
-    }
-    add_remark_of_agreement();
-    add_facts_of_pipelines();
-    write_header();
+    finish();
     return std::move(result_);
   }
 
  private:
   using ShaderKey = std::tuple<trace::ShaderStage, std::string, std::vector<std::uint32_t>>;
-  struct Pipeline {
-    std::vector<std::uint16_t> shaders;
-    std::vector<std::string> runs;
+  /// A shader of the result: the `place`-th of those that are alike.
+  using Identity = std::pair<const ShaderKey*, std::size_t>;
+  struct SameShader {
+    const trace::Shader* shader = nullptr;  ///< of one run
+    std::string counted_name, group_name;   ///< the first by bytes, where it is counted and where it is in groups alone
+    std::size_t runs = 0;
+    std::uint16_t number = trace::kNoShader;
+  };
+  struct SamePipeline {
+    std::vector<std::uint16_t> members;
+    std::size_t place = 0;  ///< among alike ones
+    std::set<std::string> runs;
+    std::uint32_t number = 0;
   };
 
-  /// "a, b, c and 4 more".
-  static std::string some(const std::vector<std::string>& names) {
-    constexpr std::size_t kMost = 5;
-    const std::size_t shown = std::min(names.size(), kMost);
-    const std::string list =
-        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-    return shown == names.size() ? list : fmt::format("{} and {} more", list, names.size() - shown);
+  [[nodiscard]] bool has(Kind kind) const {
+    return kinds_.contains(kind);
+  }
+  [[nodiscard]] bool keeps(const LeftOut& left) const {
+    return left.left == Left::Facts || has(kind_of(left.left));
   }
 
-  void add(const Run& run) {
-    const trace::BlockCounts& blocks = run.profile.block_counts;
-    const trace::ValueCounts& values = run.profile.value_counts;
-    const std::vector<RowRange> block_parts = parts_of(blocks);
-    const std::vector<RowRange> value_parts = with_values_ ? parts_of(values) : std::vector<RowRange>{};
-    Counted pipelines;
-    for (const RowRange& part : block_parts) {
-      pipelines[blocks.pipeline[part.first]].insert(blocks.shader[part.first]);
+  /// Calls `take` with each kept table that has pipelines.
+  template <class Take>
+  void each_table(const trace::Profile& profile, Take&& take) const {
+    if (has(Kind::Blocks)) {
+      take(profile.block_counts);
     }
-    for (const RowRange& part : value_parts) {
-      pipelines[values.pipeline[part.first]].insert(values.shader[part.first]);
+    if (has(Kind::Branches)) {
+      take(profile.branch_counts);
     }
-    const std::map<std::uint16_t, std::uint16_t> shaders = shaders_of(run, pipelines);
+    if (has(Kind::Loads)) {
+      take(profile.load_counts);
+    }
+    if (has(Kind::Values)) {
+      take(profile.value_counts);
+    }
+  }
+
+  void find_counted(Input& input) const {
+    each_table(input.run->profile, [&](const auto& counts) {
+      for (const RowRange& part : parts_of(counts)) {
+        input.counted[counts.pipeline[part.first]].insert(counts.shader[part.first]);
+      }
+    });
+    for (const LeftOut& left : input.state.left_out) {
+      if (left.left != Left::Facts && left.left != Left::Paths && keeps(left)) {
+        input.counted[left.pipeline].insert(left.shader);
+      }
+    }
+  }
+
+  /// Identities of the shaders that the run counts, and then of those of the groups of pipelines that it counts.
+  void find_shaders(Input& input) {
+    const trace::Profile& profile = input.run->profile;
+    std::set<std::uint16_t> shaders;
+    for (const auto& [pipeline, counted] : input.counted) {
+      shaders.insert(counted.begin(), counted.end());
+    }
+    if (has(Kind::Paths)) {
+      shaders.insert(profile.paths.block_shader.begin(), profile.paths.block_shader.end());
+      shaders.insert(profile.paths.shader.begin(), profile.paths.shader.end());
+      for (const LeftOut& left : input.state.left_out) {
+        if (left.left == Left::Paths) {
+          shaders.insert(left.shader);
+        }
+      }
+    }
+    if (has(Kind::Accesses)) {
+      shaders.insert(profile.access_sites.shader.begin(), profile.access_sites.shader.end());
+    }
+    std::set<std::uint16_t> of_groups;
+    for (const trace::PipelineFacts& facts : profile.pipeline_facts) {
+      for (const trace::GroupStack& group : facts.groups) {
+        if (input.counted.contains(facts.pipeline)) {
+          of_groups.insert({group.general, group.closest_hit, group.any_hit, group.intersection});
+        }
+      }
+    }
+    of_groups.erase(trace::kNoShader);
+    std::map<const ShaderKey*, std::size_t> alike;
+    const auto identify = [&](std::uint16_t number, bool counted) {
+      if (input.shaders.contains(number)) {
+        return;
+      }
+      const trace::Shader& shader = profile.shaders[number];
+      const ShaderKey* key = &*keys_.insert({shader.stage, shader.entry, shader.spirv}).first;
+      const auto [at, fresh] = identity_of_.try_emplace({key, alike[key]++}, identities_.size());
+      if (fresh) {
+        identities_.push_back({&shader, "", "", 0, trace::kNoShader});
+      }
+      SameShader& same = identities_[at->second];
+      std::string& name = counted ? same.counted_name : same.group_name;
+      name = name.empty() ? shader.name : std::min(name, shader.name);
+      same.runs += counted ? 1U : 0U;
+      if (counted) {
+        used_.insert(at->second);
+      }
+      input.shaders[number] = at->second;
+    };
+    for (const std::uint16_t shader : shaders) {
+      identify(shader, true);
+    }
+    for (const std::uint16_t shader : of_groups) {
+      identify(shader, false);
+    }
+  }
+
+  /// The shaders' order: by stage, entry point, words and place.
+  void number_shaders() {
+    std::map<std::tuple<ShaderKey, std::size_t>, std::size_t> order;
+    for (const auto& [identity, index] : identity_of_) {
+      order.emplace(std::tuple(*identity.first, identity.second), index);
+    }
+    if (order.size() > trace::kNoShader) {
+      fail("the runs have too many different shaders", inputs_.back().run->file + ":/shaders",
+           std::to_string(order.size()), fmt::format("at most {} in all", trace::kNoShader), "merge fewer runs");
+    }
+    std::uint16_t next = 0;
+    for (const auto& [key, index] : order) {
+      identities_[index].number = next++;
+    }
+  }
+
+  void find_pipelines(Input& input) {
     std::map<std::vector<std::uint16_t>, std::size_t> alike;
-    std::map<std::uint32_t, std::uint32_t> numbers;
-    for (const auto& [pipeline, of_pipeline] : pipelines) {
+    for (const auto& [pipeline, counted] : input.counted) {
       std::vector<std::uint16_t> members;
-      for (const std::uint16_t shader : of_pipeline) {
-        members.push_back(shaders.at(shader));
+      for (const std::uint16_t shader : counted) {
+        members.push_back(number_of(input, shader));
       }
       std::ranges::sort(members);
-      numbers[pipeline] = pipeline_of(members, alike[members]++, pipeline, run);
-      add_facts(run, pipeline, numbers.at(pipeline), shaders);
-    }
-    for (const RowRange& part : block_parts) {
-      sums_.add(numbers.at(blocks.pipeline[part.first]), shaders.at(blocks.shader[part.first]), blocks, part, run.file);
-    }
-    for (const RowRange& part : value_parts) {
-      values_.add(numbers.at(values.pipeline[part.first]), shaders.at(values.shader[part.first]), values, part,
-                  run.file);
+      const std::size_t place = alike[members]++;
+      const auto [at, fresh] = pipeline_of_.try_emplace({members, place}, pipelines_.size());
+      if (fresh) {
+        pipelines_.push_back({members, place, {}, 0});
+      }
+      const std::set<std::string>& runs = input.state.pipelines.at(pipeline);
+      pipelines_[at->second].runs.insert(runs.begin(), runs.end());
+      input.pipelines[pipeline] = at->second;
     }
   }
 
-  /// `pipeline`: number in the run; `number`: in the result.
-  void add_facts(const Run& run, std::uint32_t pipeline, std::uint32_t number,
-                 const std::map<std::uint16_t, std::uint16_t>& shaders) {
-    const auto& all = run.profile.pipeline_facts;
-    const auto found = std::ranges::find(all, pipeline, &trace::PipelineFacts::pipeline);
-    if (found == all.end()) {
-      return;
+  void number_pipelines() {
+    std::uint32_t next = 0;
+    for (const auto& [key, index] : pipeline_of_) {
+      pipelines_[index].number = next++;
+      state_.pipelines[pipelines_[index].number] = pipelines_[index].runs;
     }
-    trace::PipelineFacts facts = *found;
-    facts.pipeline = number;
+  }
+
+  [[nodiscard]] std::uint16_t number_of(const Input& input, std::uint16_t shader) const {
+    return identities_[input.shaders.at(shader)].number;
+  }
+
+  /// Adds each of the run's parts, also those without rows: their shader's other parts must not be sums of other runs.
+  template <class Counts, class Add>
+  void add_parts(const Input& input, const Counts& counts, const Add& add) const {
+    const std::map<Part, RowRange> rows = rows_by_part(counts);
+    for (const auto& [pipeline, shaders] : input.counted) {
+      for (const std::uint16_t shader : shaders) {
+        const auto found = rows.find({pipeline, shader});
+        add(pipelines_[input.pipelines.at(pipeline)].number, number_of(input, shader), counts,
+            found == rows.end() ? RowRange{} : found->second, input.run->file);
+      }
+    }
+  }
+
+  void add(const Input& input) {
+    const trace::Profile& profile = input.run->profile;
+    const auto into = [](auto& sums) { return [&sums](auto&&... part) { sums.add(part...); }; };
+    if (has(Kind::Blocks)) {
+      add_parts(input, profile.block_counts, into(blocks_));
+    }
+    if (has(Kind::Branches)) {
+      add_parts(input, profile.branch_counts, into(branches_));
+    }
+    if (has(Kind::Loads)) {
+      add_parts(input, profile.load_counts, into(loads_));
+    }
+    if (has(Kind::Values)) {
+      add_parts(input, profile.value_counts, into(values_));
+    }
+    std::map<std::uint16_t, std::uint16_t> numbers;
+    for (const auto& [shader, identity] : input.shaders) {
+      numbers[shader] = identities_[identity].number;
+    }
+    if (has(Kind::Paths)) {
+      paths_.add(profile.paths, numbers, input.run->file);
+    }
+    if (has(Kind::Accesses)) {
+      sites_.add(profile.access_sites, numbers, input.run->file);
+    }
+    for (LeftOut left : input.state.left_out) {
+      if (!keeps(left) || (left.left == Left::Facts && !input.pipelines.contains(left.pipeline))) {
+        continue;
+      }
+      left.shader = left.left == Left::Facts ? std::uint16_t{0} : number_of(input, left.shader);
+      left.pipeline = left.left == Left::Paths ? 0 : pipelines_[input.pipelines.at(left.pipeline)].number;
+      state_.left_out.insert(left);
+    }
+    for (const trace::PipelineFacts& facts : profile.pipeline_facts) {
+      if (input.pipelines.contains(facts.pipeline)) {
+        add_facts(input, facts, numbers);
+      }
+    }
+  }
+
+  void add_facts(const Input& input, trace::PipelineFacts facts,
+                 const std::map<std::uint16_t, std::uint16_t>& shaders) {
+    facts.pipeline = pipelines_[input.pipelines.at(facts.pipeline)].number;
     for (trace::GroupStack& group : facts.groups) {
       for (std::uint16_t* shader : {&group.general, &group.closest_hit, &group.any_hit, &group.intersection}) {
         *shader = *shader == trace::kNoShader ? trace::kNoShader : shaders.at(*shader);
       }
     }
-    facts_.add(std::move(facts), name_of(run));
+    facts_.add(std::move(facts), run_name(input.run->profile.hash));
   }
 
-  /// Shaders by pipeline of the run.
-  using Counted = std::map<std::uint32_t, std::set<std::uint16_t>>;
-
-  /// Shaders that the run counts, and those of the groups of pipelines that it counts.
-  static std::set<std::uint16_t> shaders_in(const Run& run, const Counted& pipelines) {
-    std::set<std::uint16_t> shaders;
-    for (const auto& [pipeline, counted] : pipelines) {
-      shaders.insert(counted.begin(), counted.end());
+  void finish() {
+    trace::Trace& trace = result_.trace;
+    trace.block_counts = blocks_.sums();
+    if (!has(Kind::Groups)) {
+      trace.block_counts.groups.clear();
     }
-    for (const trace::PipelineFacts& facts : run.profile.pipeline_facts) {
+    trace.branch_counts = branches_.sums();
+    trace.load_counts = loads_.sums();
+    trace.value_counts = values_.sums();
+    trace.paths = paths_.sums();
+    trace.access_sites = sites_.sums();
+    for (const LeftOutFunction& left : blocks_.left_out()) {
+      state_.left_out.insert({Left::Function, left.pipeline, left.shader, left.function, 0, 0});
+    }
+    branches_.add_left_out(state_.left_out);
+    loads_.add_left_out(state_.left_out);
+    values_.add_left_out(state_.left_out);
+    paths_.add_left_out(state_.left_out);
+    std::erase_if(state_.left_out, [&](const LeftOut& left) { return is_part_of_another(left, state_.left_out); });
+    drop_left_out_paths();
+    take_facts();
+    take_shaders();
+    for (const LeftOutFunction& left : blocks_.left_out()) {
+      result_.reasons.push_back(fmt::format("function {} of shader {} in pipeline {}: {}", left.function, left.shader,
+                                            left.pipeline, reason_text(left, "profile")));
+    }
+    if (trace.block_counts.size() + trace.branch_counts.size() + trace.load_counts.size() + trace.value_counts.size() +
+            trace.paths.size() + trace.access_sites.size() ==
+        0) {
+      fail("no function, instruction or path is counted in all runs that have it", inputs_.front().run->file, "", "",
+           "capture the runs again");
+    }
+    std::map<std::uint32_t, std::vector<std::uint16_t>> members;
+    for (const SamePipeline& pipeline : pipelines_) {
+      members[pipeline.number] = pipeline.members;
+      result_.common_pipelines += pipeline.runs.size() == state_.runs.size() ? 1U : 0U;
+    }
+    result_.pipelines = pipelines_.size();
+    result_.remarks = difference_lines(state_, trace.shaders, members);
+    write_header();
+  }
+
+  /// Paths that an earlier merge left out may come back with a run that it did not have.
+  void drop_left_out_paths() {
+    std::set<std::uint16_t> dropped;
+    for (const LeftOut& left : state_.left_out) {
+      if (left.left == Left::Paths) {
+        dropped.insert(left.shader);
+      }
+    }
+    if (!dropped.empty()) {
+      result_.trace.paths = without(result_.trace.paths, dropped);
+    }
+  }
+
+  /// Facts that no run, and no merge before, contradicts.
+  void take_facts() {
+    for (const auto& [pipeline, reason] : facts_.contradictions()) {
+      state_.left_out.insert({Left::Facts, pipeline, 0, 0, 0, 0});
+      result_.reasons.push_back(fmt::format("facts of pipeline {}: {}", pipeline, reason));
+    }
+    for (trace::PipelineFacts& facts : facts_.facts()) {
+      if (!state_.left_out.contains({Left::Facts, facts.pipeline, 0, 0, 0, 0})) {
+        result_.trace.pipeline_facts.push_back(std::move(facts));
+      }
+    }
+  }
+
+  /// The shaders, but for those that are only in groups of facts that are left out: these are at no number of the rest.
+  void take_shaders() {
+    std::set<std::uint16_t> needed;
+    for (const std::size_t index : used_) {
+      needed.insert(identities_[index].number);
+    }
+    for (const trace::PipelineFacts& facts : result_.trace.pipeline_facts) {
       for (const trace::GroupStack& group : facts.groups) {
-        if (pipelines.contains(facts.pipeline)) {
-          shaders.insert({group.general, group.closest_hit, group.any_hit, group.intersection});
+        needed.insert({group.general, group.closest_hit, group.any_hit, group.intersection});
+      }
+    }
+    needed.erase(trace::kNoShader);
+    std::vector<const SameShader*> by_number(identities_.size());
+    for (const SameShader& same : identities_) {
+      by_number[same.number] = &same;
+    }
+    std::vector<std::uint16_t> renumbered(identities_.size(), trace::kNoShader);
+    for (const std::uint16_t number : needed) {
+      renumbered[number] = static_cast<std::uint16_t>(result_.trace.shaders.size());
+      result_.trace.shaders.push_back(*by_number[number]->shader);
+      result_.trace.shaders.back().name =
+          by_number[number]->runs != 0 ? by_number[number]->counted_name : by_number[number]->group_name;
+    }
+    if (needed.size() != identities_.size()) {
+      renumber(renumbered);
+    }
+  }
+
+  void renumber(const std::vector<std::uint16_t>& numbers) {
+    trace::Trace& trace = result_.trace;
+    for (auto* column :
+         {&trace.block_counts.shader, &trace.branch_counts.shader, &trace.load_counts.shader,
+          &trace.value_counts.shader, &trace.paths.shader, &trace.paths.block_shader, &trace.access_sites.shader}) {
+      for (std::uint16_t& shader : *column) {
+        shader = numbers[shader];
+      }
+    }
+    for (trace::PipelineFacts& facts : trace.pipeline_facts) {
+      for (trace::GroupStack& group : facts.groups) {
+        for (std::uint16_t* shader : {&group.general, &group.closest_hit, &group.any_hit, &group.intersection}) {
+          *shader = *shader == trace::kNoShader ? trace::kNoShader : numbers[*shader];
         }
       }
     }
-    shaders.erase(trace::kNoShader);
-    return shaders;
-  }
-
-  /// Numbers in the result of the shaders that the run counts, or whose stacks it knows.
-  std::map<std::uint16_t, std::uint16_t> shaders_of(const Run& run, const Counted& pipelines) {
-    std::map<std::uint16_t, std::uint16_t> numbers;
-    std::map<const std::vector<std::uint16_t>*, std::size_t> alike;
-    for (const std::uint16_t shader : shaders_in(run, pipelines)) {
-      const trace::Shader& one = run.profile.shaders[shader];
-      std::vector<std::uint16_t>& known = shaders_[{one.stage, one.entry, one.spirv}];
-      const std::size_t place = alike[&known]++;
-      if (place == known.size()) {
-        if (result_.trace.shaders.size() == trace::kNoShader) {
-          fail("the runs have too many different shaders", fmt::format("{}:/shaders[{}]", run.file, shader), "",
-               fmt::format("at most {} in all", trace::kNoShader), "merge fewer runs");
-        }
-        known.push_back(static_cast<std::uint16_t>(result_.trace.shaders.size()));
-        result_.trace.shaders.push_back(one);
+    for (SamePipeline& pipeline : pipelines_) {
+      for (std::uint16_t& shader : pipeline.members) {
+        shader = numbers[shader];
       }
-      numbers[shader] = known[place];
     }
-    return numbers;
+    std::set<LeftOut> left_out;
+    for (LeftOut left : state_.left_out) {
+      left.shader = left.left == Left::Facts ? std::uint16_t{0} : numbers[left.shader];
+      left_out.insert(left);
+    }
+    state_.left_out = std::move(left_out);
   }
 
-  /// `place`: among pipelines of the run with the same shaders. `wanted`: its number in the run.
-  std::uint32_t pipeline_of(const std::vector<std::uint16_t>& members, std::size_t place, std::uint32_t wanted,
-                            const Run& run) {
-    std::vector<std::uint32_t>& known = by_members_[members];
-    if (place == known.size()) {
-      const std::uint32_t number = pipelines_.contains(wanted) ? free_number(run) : wanted;
-      known.push_back(number);
-      pipelines_[number].shaders = members;
+  /// A pipeline, or where the runs have none a shader, that two of the files have.
+  void require_common() const {
+    std::map<std::set<std::size_t>, std::size_t> files;
+    bool common = false, any_pipeline = false;
+    for (const Input& input : inputs_) {
+      std::set<std::set<std::size_t>> own;
+      for (const auto& [pipeline, counted] : input.counted) {
+        std::set<std::size_t> members;
+        for (const std::uint16_t shader : counted) {
+          members.insert(input.shaders.at(shader));
+        }
+        own.insert(members);
+        any_pipeline = true;
+      }
+      for (const std::set<std::size_t>& members : own) {
+        common = ++files[members] > 1 || common;
+      }
     }
-    pipelines_[known[place]].runs.push_back(name_of(run));
-    return known[place];
-  }
-
-  [[nodiscard]] std::uint32_t free_number(const Run& run) const {
-    const std::uint32_t highest = pipelines_.rbegin()->first;
-    if (highest == std::numeric_limits<std::uint32_t>::max()) {
-      fail("no number is left for a pipeline", run.file + ":/profile/blocks/pipeline", std::to_string(highest),
-           "numbers of pipelines below it", "capture the application again");
+    if (!any_pipeline) {
+      common = std::ranges::any_of(identities_, [](const SameShader& same) { return same.runs > 1; });
     }
-    return highest + 1;
-  }
-
-  void require_common() {
-    const bool common =
-        std::ranges::any_of(pipelines_, [](const auto& pipeline) { return pipeline.second.runs.size() > 1; });
     if (!common) {
-      fail("the runs have no pipeline in common", runs_.back().file, "every pipeline in one run alone",
+      fail("the runs have no pipeline in common", inputs_.back().run->file,
+           any_pipeline ? "every pipeline in one run alone" : "every shader in one run alone",
            "a pipeline with the same shaders in two runs: stage, entry point and every word of the module",
            "merge runs of one application and version");
-    }
-  }
-
-  void add_remark_of_groups() {
-    std::vector<std::string> names;
-    for (const Run& run : runs_) {
-      if (run.profile.block_counts.groups.empty()) {
-        names.push_back(name_of(run));
-      }
-    }
-    result_.remarks.push_back("groups of lanes are left out: not counted in " + some(names));
-  }
-
-  void add_remark_of_agreement() {
-    std::vector<std::string> names;
-    for (const Run& run : runs_) {
-      if (run.profile.branch_counts.size() + run.profile.load_counts.size() != 0) {
-        names.push_back(name_of(run));
-      }
-    }
-    if (!names.empty()) {
-      result_.remarks.push_back("counts of branches and loads are left out: those of " + some(names));
-    }
-    names.clear();
-    for (const Run& run : runs_) {
-      if (!with_values_ && has_values(run)) {
-        names.push_back(name_of(run));
-      }
-    }
-    if (!names.empty()) {
-      result_.remarks.push_back("values of loads are left out: only counted in " + some(names));
-    }
-  }
-
-  void add_facts_of_pipelines() {
-    result_.trace.pipeline_facts = facts_.facts();
-    for (std::string& remark : facts_.remarks()) {
-      result_.remarks.push_back(std::move(remark));
     }
   }
 
   void write_header() {
     trace::Header& header = result_.trace.header;
     std::set<std::string> applications, devices, drivers;
-    nlohmann::ordered_json hashes = nlohmann::ordered_json::array();
-    for (const Run& run : runs_) {
-      applications.insert(run.profile.header.application);
-      devices.insert(run.profile.header.device);
-      drivers.insert(run.profile.header.driver);
-      for (const std::string& hash : runs_in(run)) {
-        hashes.push_back(hash);
-      }
+    for (const auto& [hash, run] : state_.runs) {
+      applications.insert(run.application);
+      devices.insert(run.device);
+      drivers.insert(run.driver);
     }
-    std::sort(hashes.begin(), hashes.end());
     header.application = fmt::format("{}", fmt::join(applications, "; "));
     header.device = fmt::format("{}", fmt::join(devices, "; "));
     header.driver = fmt::format("{}", fmt::join(drivers, "; "));
-    header.warp_size = runs_.front().profile.header.warp_size;
-    header.configuration = json_text(nlohmann::ordered_json{{kMergedRuns, hashes}});
+    header.warp_size = inputs_.front().run->profile.header.warp_size;
+    header.configuration = configuration_text(state_);
     header.not_captured.push_back(
         fmt::format("launches, rays, events and geometry: the file has the merged profile of {} alone",
-                    counted(hashes.size(), "run")));
+                    counted(state_.runs.size(), "run")));
     header.not_captured.insert(header.not_captured.end(), result_.remarks.begin(), result_.remarks.end());
-    for (const Run& run : runs_) {
-      for (const std::string& line : run.profile.header.not_captured) {
-        header.not_captured.push_back(fmt::format("run {}: {}", name_of(run), line));
+    for (const auto& [hash, run] : state_.runs) {
+      for (const std::string& line : run.not_captured) {
+        header.not_captured.push_back(fmt::format("run {}: {}", run_name(hash), line));
       }
     }
   }
 
-  const std::vector<Run>& runs_;
-  bool with_values_;  ///< all runs have counts of loaded values
+  std::vector<Input> inputs_;  ///< by the first hash of their runs
+  MergeState state_;           ///< of the result
+  std::set<Kind> kinds_;
   Merged result_;
-  CountSums sums_;
-  MergedFacts facts_;
+  CountSums blocks_;
+  InstructionSums branches_{false}, loads_{true};
   ValueSums values_;
-  std::map<ShaderKey, std::vector<std::uint16_t>> shaders_;  ///< numbers in the result
-  std::map<std::vector<std::uint16_t>, std::vector<std::uint32_t>> by_members_;
-  std::map<std::uint32_t, Pipeline> pipelines_;
+  PathSums paths_;
+  SiteSums sites_;
+  MergedFacts facts_;
+  std::set<ShaderKey> keys_;
+  std::map<Identity, std::size_t> identity_of_;  ///< places in `identities_`
+  std::vector<SameShader> identities_;
+  std::set<std::size_t> used_;  ///< identities that a kept kind counts
+  std::map<std::pair<std::vector<std::uint16_t>, std::size_t>, std::size_t> pipeline_of_;  ///< places in `pipelines_`
+  std::vector<SamePipeline> pipelines_;
 };
 
 }  // namespace
 
-Merged merge(std::vector<Run> runs) {
-  std::ranges::sort(runs, {}, [](const Run& run) { return run.profile.hash; });
-  check(runs);
-  return Merger(runs).finish();
+Run load_run(const std::filesystem::path& path) {
+  Run run{path.string(), trace::load_profile(path)};
+  trace::AccessSites& sites = run.profile.access_sites;
+  if (sites.size() != 0 && !sites.has_sums()) {
+    for (const SiteAccesses& of : access_profile(trace::load(path))) {
+      sites.lanes.push_back(of.lanes);
+      sites.groups.push_back(of.groups);
+      sites.sectors.push_back(of.sectors);
+      sites.lines.push_back(of.lines);
+      sites.group_sectors.push_back(of.group_sectors);
+      sites.group_lines.push_back(of.group_lines);
+    }
+  }
+  return run;
+}
+
+Merged merge(const std::vector<Run>& runs) {
+  return Merger(runs).merge();
 }
 
 }  // namespace rayreplay::profile

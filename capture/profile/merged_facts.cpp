@@ -77,14 +77,14 @@ std::vector<trace::PipelineFacts> MergedFacts::facts() const {
   return list;
 }
 
-std::vector<std::string> MergedFacts::remarks() const {
-  std::vector<std::string> list;
+std::map<std::uint32_t, std::string> MergedFacts::contradictions() const {
+  std::map<std::uint32_t, std::string> reasons;
   for (const auto& [pipeline, known] : known_) {
     if (!known.contradiction.empty()) {
-      list.push_back(fmt::format("what the driver says of pipeline {} is left out: {}", pipeline, known.contradiction));
+      reasons.emplace(pipeline, known.contradiction);
     }
   }
-  return list;
+  return reasons;
 }
 
 }  // namespace rayreplay::profile

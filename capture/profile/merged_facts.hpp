@@ -22,8 +22,8 @@ class MergedFacts {
 
   /// By pipeline, ascending.
   [[nodiscard]] std::vector<trace::PipelineFacts> facts() const;
-  /// On pipelines whose facts are left out.
-  [[nodiscard]] std::vector<std::string> remarks() const;
+  /// Of pipelines whose facts are left out: which runs differ first, and in what.
+  [[nodiscard]] std::map<std::uint32_t, std::string> contradictions() const;
 
  private:
   struct Known {

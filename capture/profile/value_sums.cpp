@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
 namespace rayreplay::profile {
 
 void ValueSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::ValueCounts& counts, RowRange places,
@@ -12,8 +16,14 @@ void ValueSums::add(std::uint32_t pipeline, std::uint16_t shader, const trace::V
                                        counts.place.begin());
   for (std::size_t place = places.first; place < places.end; ++place) {
     PlaceSum& sum = of_shader.places[{counts.function[place], counts.instruction[place], counts.component[place]}];
-    ++sum.parts;
-    sum.block = counts.block[place];
+    if (sum.parts++ == 0) {
+      sum.block = counts.block[place];
+    } else if (sum.block != counts.block[place]) {
+      throw Error(ErrorKind::Input,
+                  {"two runs have one load of a module in different blocks",
+                   fmt::format("{}:/profile/values/block[{}]", file, place), std::to_string(counts.block[place]),
+                   fmt::format("{}, as in another run", sum.block), "capture the run with the wrong block again"});
+    }
     // Everything else is a part of these.
     add_count(sum.lanes, counts.lanes[place],
               {file, "/profile/values/lanes", "the sum of a load's executions exceeds 64 bits"}, place);
@@ -62,13 +72,15 @@ trace::ValueCounts ValueSums::sums() const {
   return result;
 }
 
-std::size_t ValueSums::left_out() const {
-  std::size_t places = 0;
+void ValueSums::add_left_out(std::set<LeftOut>& left_out) const {
   for (const auto& [key, shader] : shaders_) {
-    places += static_cast<std::size_t>(
-        std::ranges::count_if(shader.places, [&](const auto& place) { return place.second.parts != shader.parts; }));
+    for (const auto& [place, sum] : shader.places) {
+      if (sum.parts != shader.parts) {
+        const auto& [function, instruction, component] = place;
+        left_out.insert({Left::Value, key.first, key.second, function, instruction, component});
+      }
+    }
   }
-  return places;
 }
 
 }  // namespace rayreplay::profile

@@ -5,17 +5,20 @@
 // and the most that may have had it (most_lanes).
 //
 // Contract: `add` takes the places of one pipeline and shader of checked counts (trace::load_profile); Input names the
-// file of lanes whose sum exceeds 64 bits. `sums` has the places that all parts of a pipeline and shader have, in the
-// order of trace::ValueCounts; it does not depend on the order of the parts, nor on which of them are sums themselves.
-// O(rows log rows).
+// file of lanes whose sum exceeds 64 bits, or of a place in another block than before. An empty part
+// says that a run has the pipeline's shader and none of its places. `sums` has the places that all parts of a pipeline
+// and shader have, in the order of trace::ValueCounts; it does not depend on the order of the parts, nor on which of
+// them are sums themselves. O(rows log rows).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
+#include "capture/profile/merge_state.hpp"
 #include "capture/profile/row_parts.hpp"
 #include "capture/trace/trace.hpp"
 
@@ -27,7 +30,7 @@ class ValueSums {
            const std::string& file);
   [[nodiscard]] trace::ValueCounts sums() const;
   /// Places that only some parts of their pipeline and shader have.
-  [[nodiscard]] std::size_t left_out() const;
+  void add_left_out(std::set<LeftOut>& left_out) const;
 
  private:
   struct ValueSum {

@@ -387,6 +387,15 @@ struct AccessSites {
   Column<std::uint32_t> set, binding, element;  ///< of a descriptor; element: in an array of buffers' descriptors
   Column<std::uint32_t> bytes;                  ///< of an access, from the first to behind the last; of images: 0
 
+  // Sums over launches that are not here: of merged profiles alone (capture/profile/merge.hpp), else empty. Sectors of
+  // 32 and lines of 128 bytes as in capture/profile/access_profile.hpp; of images 0.
+  Column<std::uint64_t> lanes{}, groups{};               ///< executions by lane, warp instructions
+  Column<std::uint64_t> sectors{}, lines{};              ///< distinct in each launch
+  Column<std::uint64_t> group_sectors{}, group_lines{};  ///< distinct in each warp instruction
+
+  [[nodiscard]] bool has_sums() const {
+    return !lanes.empty();
+  }
   [[nodiscard]] std::size_t size() const {
     return shader.size();
   }

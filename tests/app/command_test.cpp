@@ -254,6 +254,11 @@ TEST_F(CommandTest, ListAndDescribeKnowTheModels) {
   EXPECT_EQ(described[0]["kind"], "launch-order");
   std::ifstream reference(RAYREPLAY_SOURCE_DIR "/docs/reference.md");
   const std::string written((std::istreambuf_iterator<char>(reference)), {});
+  EXPECT_THAT(
+      run_command({"describe", "cache.l1.ways"}).errors,
+      testing::AllOf(testing::HasSubstr("this is a key, not a model"), testing::HasSubstr("rayreplay list keys")));
+  EXPECT_THAT(run_command({"describe", "traffic_queue_bytes"}).errors,
+              testing::HasSubstr("this is a metric, not a model"));
   EXPECT_EQ(run_command({"describe", "--all", "--markdown"}).output, written)
       << "make it anew: rayreplay describe --all --markdown > docs/reference.md";
   EXPECT_EQ(run_command({"list", "keys", "--markdown"}).output, read_bytes(RAYREPLAY_SOURCE_DIR "/docs/keys.md"))

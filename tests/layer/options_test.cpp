@@ -87,6 +87,10 @@ TEST(Options, ProfilesAndTheirCounters) {
       from({{"RAYREPLAY_CAPTURE_PROFILE", "memory,paths"}, {"RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", "7"}});
   EXPECT_TRUE(memory.profile_memory && memory.profile_paths);
   EXPECT_FALSE(from({{"RAYREPLAY_CAPTURE_PROFILE", "all"}}).profile_memory);
+  EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "all,values,memory"}})),
+              HasSubstr("profile=blocks,branches,loads,paths,values,memory\n"));
+  EXPECT_THAT(to_text(from({{"RAYREPLAY_CAPTURE_PROFILE", "values, all"}})),
+              HasSubstr("profile=blocks,branches,loads,paths,values\n"));
   EXPECT_THAT(to_text(memory), HasSubstr("profile=paths,memory\n"));
   EXPECT_THAT(to_text(memory), HasSubstr("profile_memory_sample=7\n"));
   EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_MEMORY_SAMPLE", "0"}}).problems, SizeIs(1));
@@ -108,7 +112,7 @@ TEST(Options, ProfilesAndTheirCounters) {
   for (const char* odd : {"0", "1025", "-1", "many"}) {
     EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE_VALUE_SLOTS", odd}}).problems, SizeIs(1)) << odd;
   }
-  for (const char* odd : {"blocks,", ",blocks", "blocks,all", "blocks,ways"}) {
+  for (const char* odd : {"blocks,", ",blocks", "all,", "blocks,ways"}) {
     EXPECT_THAT(from({{"RAYREPLAY_CAPTURE_PROFILE", odd}}).problems, SizeIs(1)) << odd;
   }
   const auto wrong = from({{"RAYREPLAY_CAPTURE_PROFILE", "ways"}, {"RAYREPLAY_CAPTURE_BLOCK_COUNTERS", "few"}});

@@ -175,6 +175,25 @@ output::Table list_table(const std::string& kind) {
   return kind == kKeys ? keys_table() : kind == kMetrics ? metrics_table() : model_table(kind);
 }
 
+/// A key or metric is no model: its own text is the answer.
+void refuse_key(const std::string& given) {
+  const auto refuse = [&](const char* what, const char* kind, const std::string& text) {
+    throw Error(ErrorKind::Usage, {fmt::format("this is {}, not a model", what), "", "'" + given + "': " + text,
+                                   "the name of a model or machine",
+                                   fmt::format("rayreplay list {} shows all of it, with default and values", kind)});
+  };
+  for (const experiment::ExperimentParameter& parameter : experiment::experiment_parameters()) {
+    if (parameter.declared.name == given || (!parameter.flag.empty() && parameter.flag == given)) {
+      refuse("a key", kKeys, parameter.declared.text);
+    }
+  }
+  for (const experiment::Metric& metric : experiment::all_metrics()) {
+    if (metric.name == given) {
+      refuse("a metric", kMetrics, metric.text);
+    }
+  }
+}
+
 std::vector<ModelDescription> find_models(const std::string& given) {
   const auto slash = given.find('/');
   const std::string kind = slash == std::string::npos ? "" : check_kind(given.substr(0, slash));
@@ -191,6 +210,7 @@ std::vector<ModelDescription> find_models(const std::string& given) {
     }
   }
   if (found.empty()) {
+    refuse_key(given);
     unknown("model", name, known);
   }
   return found;

@@ -72,8 +72,14 @@ layer::Options checked_settings(const CaptureArguments& options) {
   for (const layer::Option& option : layer::option_table()) {
     const auto set = options.settings.find(option.name);
     if (set != options.settings.end() && !set->second.empty() && !layer::set_option(result, option.name, set->second)) {
+      const bool counted_from_1 =
+          std::strcmp(option.name, "profile_memory_sample") == 0 || std::strcmp(option.name, "every") == 0;
       throw Error(ErrorKind::Usage,
-                  {"the value cannot be read", flag_of(option), "'" + set->second + "'", option.text, ""});
+                  {"the value cannot be read", flag_of(option), "'" + set->second + "'",
+                   counted_from_1 ? "a whole number of 1 or more: 1 takes every thread, N those whose "
+                                    "id is a multiple of N"
+                                  : option.text,
+                   ""});
     }
   }
   for (const layer::Option& option : layer::option_table()) {

@@ -155,9 +155,21 @@ std::vector<std::string> left_out(const import::NvbitTally& tally) {
   return lines;
 }
 
+/// A name of text must not hold the binary form: other programs take it by its name.
+void require_form(const ImportArguments& options) {
+  for (const std::string_view ending : {".csv", ".txt", ".json", ".tsv"}) {
+    if (!options.text && options.output.ends_with(ending)) {
+      throw Error(ErrorKind::Usage,
+                  {"the binary form of a memory trace would get a name of text", "--output", options.output,
+                   "a name such as t.rrm", "add --text for the text form, or give it another name"});
+    }
+  }
+}
+
 int act(const ImportArguments& options) {
   static_cast<void>(options.format.format());
   require_distinct({{"--output", options.output}}, {{"TRACE", options.input}, {"--nvbit", options.nvbit_header}});
+  require_form(options);
   std::unique_ptr<import::MemoryTraceReader> reader;
   const import::NvbitReader* nvbit = nullptr;
   if (options.nvbit_header.empty()) {

@@ -86,6 +86,15 @@ nlohmann::ordered_json steps_json(const std::vector<optimise::Step>& steps, std:
   return rows;
 }
 
+/// "ground.rchit, sky.rmiss"
+std::string names_of(const nlohmann::ordered_json& module) {
+  std::string names;
+  for (const auto& name : module["names"]) {
+    names += (names.empty() ? "" : ", ") + name.get<std::string>();
+  }
+  return names;
+}
+
 output::Table summary(const nlohmann::ordered_json& modules) {
   output::Table table;
   table.columns = {{"module", "module"},
@@ -102,10 +111,7 @@ output::Table summary(const nlohmann::ordered_json& modules) {
     for (const auto& step : module["steps"]) {
       done += step["done"].get<bool>() ? 1U : 0U;
     }
-    std::string names;
-    for (const auto& name : module["names"]) {
-      names += (names.empty() ? "" : ", ") + name.get<std::string>();
-    }
+    const std::string names = names_of(module);
     const bool left = module["hash"].is_null();
     table.rows.push_back({module["module"].get<std::string>(), names, done,
                           module["instructions_before"].get<std::uint64_t>(),
@@ -122,6 +128,7 @@ output::Table summary(const nlohmann::ordered_json& modules) {
 output::Table steps_table(const nlohmann::ordered_json& modules) {
   output::Table table;
   table.columns = {{"module", "module"},
+                   {"shaders", "shaders"},
                    {"kind", "step"},
                    {"function", "function"},
                    {"block", "block"},
@@ -133,7 +140,7 @@ output::Table steps_table(const nlohmann::ordered_json& modules) {
   for (const auto& module : modules) {
     for (const auto& step : module["steps"]) {
       const bool done = step["done"].get<bool>(), guarded = !step["guard_failed"].is_null();
-      table.rows.push_back({module["module"].get<std::string>(), step["kind"].get<std::string>(),
+      table.rows.push_back({module["module"].get<std::string>(), names_of(module), step["kind"].get<std::string>(),
                             step["function"].get<std::uint64_t>(), step["block"].get<std::uint64_t>(),
                             std::string(done ? "yes" : "no"),
                             done ? output::Cell{step["issue_slots_a_launch_saved"].get<double>()} : output::Cell{},

@@ -215,12 +215,15 @@ int merge(const ProfileArguments& options) {
   std::vector<profile::Run> runs;
   for (const std::string& run : options.runs) {
     require_no_memory_trace(run);
-    runs.push_back({run, trace::load_profile(run)});
+    runs.push_back(profile::load_run(run));
   }
-  const profile::Merged merged = profile::merge(std::move(runs));
+  const profile::Merged merged = profile::merge(runs);
   trace::write(merged.trace, options.merged.path, {.overwrite = options.merged.force});
   for (const std::string& remark : merged.remarks) {
     console::note("{}", remark);
+  }
+  for (const std::string& reason : merged.reasons) {
+    console::note("{}", reason);
   }
   console::tell("{} merged in {}: {} of {} in all of them", counted(options.runs.size(), "run"), options.merged.path,
                 merged.common_pipelines, counted(merged.pipelines, "pipeline"));

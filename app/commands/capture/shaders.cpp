@@ -32,7 +32,7 @@ constexpr std::uint32_t kMostRecompute = 1000;
 struct ShadersArguments {
   std::string path;
   std::uint32_t recompute = 0;
-  std::string rows = "shaders";
+  std::string rows;  ///< "": shaders in CSV, all tables as text
   std::string shader;
   std::optional<std::uint32_t> pipeline;
   std::string machine =
@@ -47,7 +47,7 @@ report::ShaderRows rows_of(const std::string& name) {
                                                            {"branches", report::ShaderRows::Branches},
                                                            {"loads", report::ShaderRows::Loads},
                                                            {"pipelines", report::ShaderRows::Pipelines}};
-  return known.at(name);
+  return name.empty() ? report::ShaderRows::Shaders : known.at(name);
 }
 
 report::ShaderReport report_of_module(const ShadersArguments& options) {
@@ -209,9 +209,9 @@ int act(const ShadersArguments& options) {
   const report::ShaderReport report =
       is_module ? report_of_module(options)
                 : report_of_trace(options, info.shaders, info.pipeline_facts, info.launches, info.header.warp_size);
-  options.result.write_result({[&] { return report::shader_text(report); },
-                               [&] { return report::shader_rows(report, rows_of(options.rows)); },
-                               [&] { return report::shader_json(report); }});
+  const auto rows = [&] { return report::shader_rows(report, rows_of(options.rows)); };
+  options.result.write_result({[&] { return options.rows.empty() ? report::shader_text(report) : to_text(rows()); },
+                               rows, [&] { return report::shader_json(report); }});
   return 0;
 }
 
@@ -228,7 +228,9 @@ void declare(CLI::App& command, ShadersArguments& options) {
             "Threads of a warp for these resident warps; 0: the trace's; where it has none, the machine's", kAnalysis)
       ->check(CLI::Range(0U, scheduler::kMaxWarpSize));
   CLI::Option* rows = add_value(command, "--rows", options.rows, "NAME",
-                                "Rows of the CSV: shaders, calls, branches, loads or pipelines", "Output")
+                                "Rows of the table and of the CSV: shaders, calls, branches, loads or pipelines "
+                                "[shaders in CSV; the table has a summary, shaders and calls]",
+                                "Output")
                           ->check(CLI::IsMember({"shaders", "calls", "branches", "loads", "pipelines"}));
   CLI::Option* disassemble =
       add_plain(command, "--disassemble", options.shader, "SHADER",

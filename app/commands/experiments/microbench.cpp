@@ -106,6 +106,12 @@ void require_settable(const std::string& assignment) {
     throw Error(ErrorKind::Usage, {"microbench sets this key itself", "--set", "'" + key + "'", "a key of a model",
                                    "name workloads as arguments: rayreplay microbench divergence:degree=2"});
   }
+  if (name == "stream.image_layout" || name == "stream.shader_accesses") {
+    throw Error(
+        ErrorKind::Usage,
+        {"microbenchmarks have no accesses of shaders, so this key changes nothing", "--set", "'" + key + "'",
+         "a key of a model", "capture an application with --profile memory, and give the key to rayreplay cache"});
+  }
 }
 
 /// The machine of the experiments: the answers of workloads of warps are those on it.

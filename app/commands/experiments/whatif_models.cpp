@@ -244,10 +244,28 @@ experiment::MemoryOutputs ModelsOptions::memory_outputs() const {
   return wanted;
 }
 
+namespace {
+
+/// Whether "all" is an item of the list.
+bool has_all(const std::string& list) {
+  return ("," + list + ",").find(",all,") != std::string::npos;
+}
+
+}  // namespace
+
 std::vector<std::string> ModelsOptions::listed() const {
   std::vector<std::string> models;
   for (const std::string& list : lists_) {
     const auto specs = experiment::split_model_list(list, scheduler::SchedulerModels::names());
+    // `all` beside a model is a list with that model; the same words twice are more likely an error of writing.
+    for (std::size_t i = 0; i < specs.size() && !has_all(list); ++i) {
+      if (std::find(specs.begin(), specs.begin() + static_cast<std::ptrdiff_t>(i), specs[i]) !=
+          specs.begin() + static_cast<std::ptrdiff_t>(i)) {
+        throw Error(ErrorKind::Usage,
+                    {"a model is given twice, and one row would stand for both", "--models", "'" + specs[i] + "'",
+                     "each model once", "leave one out, or change a parameter"});
+      }
+    }
     models.insert(models.end(), specs.begin(), specs.end());
   }
   return models;

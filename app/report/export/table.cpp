@@ -60,8 +60,10 @@ bool wants_apostrophe(std::string_view text) {
 }
 
 std::string csv_quoted(const std::string& given) {
-  const std::string text = wants_apostrophe(given) ? "'" + given : given;
-  if (text.find_first_of(",\"\r\n\t") == std::string::npos) {
+  // Control characters are shown as on a terminal ("\\x1b"): a row stays one line, and no terminal obeys a cell.
+  const std::string printed = text::printable(given);
+  const std::string text = wants_apostrophe(printed) ? "'" + printed : printed;
+  if (text.find_first_of(",\"") == std::string::npos) {
     return text;
   }
   std::string result = "\"";

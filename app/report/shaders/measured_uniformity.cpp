@@ -64,7 +64,8 @@ std::string level_text(const AgreementOf& of, std::uint64_t groups) {
 }  // namespace
 
 std::string MeasuredUniformity::text() const {
-  if (groups == 0) {
+  // What is proven stays proven without an execution, as in capture/profile/agreement_profile.hpp.
+  if (groups == 0 && value.agreement != Agreement::Proven && address.agreement != Agreement::Proven) {
     return std::string(to_string(Agreement::NotExecuted));
   }
   const std::string of_value = level_text(value, groups);

@@ -137,7 +137,8 @@ const std::vector<Option>& option_table() {
       {"record", "RAYREPLAY_CAPTURE_RECORD", Switch, "on", "record events; off: only swizzle and time launches"},
       {"profile", "RAYREPLAY_CAPTURE_PROFILE", OptionType::Text, "",
        "what is recorded inside the shaders: blocks, branches, loads, paths, values, memory (with commas between "
-       "them), or all, which is all but values and memory. blocks: executions of each basic block; branches, loads: "
+       "them); all stands for blocks,branches,loads,paths, so all,values,memory is everything. blocks: executions of "
+       "each basic block; branches, loads: "
        "executions of each, and those in which all lanes agreed; paths: executions of each basic block in each call of "
        "a shader; values: how often each load gave which value; memory: the address of each access to a buffer and the "
        "texel "
@@ -213,12 +214,14 @@ namespace {
 
 /// False, and nothing changed: a name is not known.
 bool read_profile(Options& options, std::string_view value) {
-  const bool all = value == "all";
-  bool blocks = all, branches = all, loads = all, paths = all, values = false, memory = false;
-  for (bool more = !all && !value.empty(); more;) {
+  bool blocks = false, branches = false, loads = false, paths = false, values = false, memory = false;
+  for (bool more = !value.empty(); more;) {
     const auto comma = value.find(',');
     const auto name = trimmed(value.substr(0, comma));
-    if (name == "blocks") {
+    if (name == "all") {
+      // Without values and memory, which need far more room and time than the others.
+      blocks = branches = loads = paths = true;
+    } else if (name == "blocks") {
       blocks = true;
     } else if (name == "branches") {
       branches = true;

@@ -172,7 +172,7 @@ std::uint64_t plan_paths(ColumnLoader& loader, Paths& paths) {
 }
 
 std::uint64_t plan_access_sites(ColumnLoader& loader, AccessSites& sites) {
-  return plan_profile(loader, "access_sites", [&](const auto& add, const auto&) {
+  return plan_profile(loader, "access_sites", [&](const auto& add, const auto& has) {
     add("shader", sites.shader);
     add("function", sites.function);
     add("block", sites.block);
@@ -183,6 +183,14 @@ std::uint64_t plan_access_sites(ColumnLoader& loader, AccessSites& sites) {
     add("binding", sites.binding);
     add("element", sites.element);
     add("bytes", sites.bytes);
+    if (has("lanes")) {
+      add("lanes", sites.lanes);
+      add("groups", sites.groups);
+      add("sectors", sites.sectors);
+      add("lines", sites.lines);
+      add("group_sectors", sites.group_sectors);
+      add("group_lines", sites.group_lines);
+    }
   });
 }
 

@@ -1,7 +1,9 @@
 // Rules of accesses to buffers and images: the table of their sites, and the accesses of each launch.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,6 +54,25 @@ void check_space(const AccessSites& sites, std::size_t row, FaultList& faults) {
   }
   if (image && sites.bytes[row] != 0) {
     faults.add_row(column_of("bytes"), row, "an access to an image has bytes", std::to_string(sites.bytes[row]), "0");
+  }
+}
+
+/// Sums of a site: each is at most the one that counts the same less distinctly.
+void check_sums(const AccessSites& sites, std::size_t row, FaultList& faults) {
+  const auto at_most = [&](const char* column, std::uint64_t found, const char* of, std::uint64_t most) {
+    if (found > most) {
+      faults.add_row(column_of(column), row, "a site's sums contradict each other", std::to_string(found),
+                     fmt::format("at most {}, its {}", most, of));
+    }
+  };
+  at_most("groups", sites.groups[row], "lanes", sites.lanes[row]);
+  at_most("sectors", sites.sectors[row], "group_sectors", sites.group_sectors[row]);
+  at_most("lines", sites.lines[row], "group_lines", sites.group_lines[row]);
+  at_most("lines", sites.lines[row], "sectors", sites.sectors[row]);
+  at_most("group_lines", sites.group_lines[row], "group_sectors", sites.group_sectors[row]);
+  if (sites.space[row] == AccessSpace::Image && sites.group_sectors[row] != 0) {
+    faults.add_row(column_of("group_sectors"), row, "accesses to an image have sectors",
+                   std::to_string(sites.group_sectors[row]), "0: their places in memory are not known");
   }
 }
 
@@ -150,6 +171,17 @@ void check_access_sites(const AccessSites& sites, std::size_t shaders, FaultList
   length("binding", sites.binding.size());
   length("element", sites.element.size());
   length("bytes", sites.bytes.size());
+  const std::array sums = {std::pair("lanes", &sites.lanes),
+                           std::pair("groups", &sites.groups),
+                           std::pair("sectors", &sites.sectors),
+                           std::pair("lines", &sites.lines),
+                           std::pair("group_sectors", &sites.group_sectors),
+                           std::pair("group_lines", &sites.group_lines)};
+  for (const auto& [column, values] : sums) {
+    if (sites.has_sums() || !values->empty()) {
+      length(column, values->size());
+    }
+  }
   const auto place = [&](std::size_t row) {
     return std::tuple(sites.shader[row], sites.function[row], sites.instruction[row]);
   };
@@ -169,6 +201,9 @@ void check_access_sites(const AccessSites& sites, std::size_t shaders, FaultList
     if (kind_known && space_known) {
       check_space(sites, row, faults);
     }
+    if (sites.has_sums() && kind_known && space_known) {
+      check_sums(sites, row, faults);
+    }
   }
 }
 
@@ -178,6 +213,11 @@ void check_accesses(const Trace& trace, FaultList& faults) {
     const std::string path = fmt::format("/launch/{}", i);
     if (launch.data.accesses.offset.empty()) {
       continue;
+    }
+    if (trace.access_sites.has_sums()) {
+      faults.add(path + "/threads/access_offset", "the launch has accesses, and their sites have sums already", "",
+                 "sums in files without accesses alone: merged profiles");
+      return;
     }
     if (trace.access_sites.size() == 0) {
       faults.add(path + "/threads/access_offset", "the launch has accesses, but there is no table of their sites", "",

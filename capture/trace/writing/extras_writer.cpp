@@ -152,6 +152,14 @@ void write_access_sites(hid_t root, const AccessSites& sites, ChunkPipeline& pip
   table.rows<std::uint32_t>("binding", 1, sites.binding.data(), rows);
   table.rows<std::uint32_t>("element", 1, sites.element.data(), rows);
   table.rows<std::uint32_t>("bytes", 1, sites.bytes.data(), rows);
+  if (sites.has_sums()) {
+    table.rows<std::uint64_t>("lanes", 1, sites.lanes.data(), rows);
+    table.rows<std::uint64_t>("groups", 1, sites.groups.data(), rows);
+    table.rows<std::uint64_t>("sectors", 1, sites.sectors.data(), rows);
+    table.rows<std::uint64_t>("lines", 1, sites.lines.data(), rows);
+    table.rows<std::uint64_t>("group_sectors", 1, sites.group_sectors.data(), rows);
+    table.rows<std::uint64_t>("group_lines", 1, sites.group_lines.data(), rows);
+  }
   table.finish();
 }
 

@@ -67,6 +67,12 @@ TEST_F(WhatifRefusalsTest, MachinesThatContradictThemselves) {
               HasSubstr("too few registers for a single warp"));
 }
 
+TEST_F(WhatifRefusalsTest, AModelGivenTwice) {
+  refused({"--models", "ser,plain,ser"}, HasSubstr("a model is given twice, and one row would stand for both"));
+  EXPECT_EQ(run_command({"whatif", trace(), "--models", "plain,plain"}).code, 2);
+  EXPECT_EQ(run_command({"whatif", trace(), "--models", "all,ser"}).code, 0) << "all with a model beside it";
+}
+
 TEST_F(WhatifRefusalsTest, OddMachinesRunWithANote) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"schedule.resident_warps=40", "note: schedule.resident_warps = 40 replaces the 32 warps for which an SM has"},

@@ -15,6 +15,7 @@
 #include "app/report/export/output_folder.hpp"
 #include "app/report/export/table.hpp"
 #include "base/count_text.hpp"
+#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -60,9 +61,19 @@ TEST(Table, CsvHasNoFormulas) {
     table.rows.push_back({text, -0.5});
   }
   EXPECT_EQ(to_csv(table),
-            "text,number\r\n'=1+1,-0.5\r\n'+cmd,-0.5\r\n'-cmd,-0.5\r\n'@sum,-0.5\r\n\"'\tx\",-0.5\r\n\"'\rx\",-0.5\r\n"
+            "text,number\r\n'=1+1,-0.5\r\n'+cmd,-0.5\r\n'-cmd,-0.5\r\n'@sum,-0.5\r\n\\x09x,-0.5\r\n\\x0dx,-0.5\r\n"
             "''quoted,-0.5\r\n'--1,-0.5\r\n\"'=A1,\"\"B\"\"\",-0.5\r\n"
             "-5,-0.5\r\n+0.5,-0.5\r\n-1e3,-0.5\r\n-,-0.5\r\na=b,-0.5\r\n1-2,-0.5\r\n");
+}
+
+TEST(Table, CsvHasARowALineWhateverNamesHold) {
+  Table table;
+  table.columns = {{"na\nme", "name"}, {"number", "number"}};
+  table.rows = {
+      {std::string("a\r\nb\x1b[2J\x7f"), 1.0}, {std::string("c\0d", 3), 2.0}, {std::string("\xe2\x80\xae"), 3.0}};
+  const std::string csv = to_csv(table);
+  EXPECT_EQ(csv, "na\\x0ame,number\r\na\\x0d\\x0ab\\x1b[2J\\x7f,1\r\nc\\x00d,2\r\n\\u{202e},3\r\n");
+  EXPECT_EQ(parse_csv(csv, "made", 10).rows.size(), 3U);
 }
 
 TEST(Table, JsonKeepsTypesAndHasNullForWhatIsNoNumber) {

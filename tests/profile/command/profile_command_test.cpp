@@ -453,6 +453,36 @@ TEST_F(ProfileCommand, MergeAddsRuns) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "x.rrt"));
 }
 
+/// Real captures of one program: what each of them has beside the other.
+TEST_F(ProfileCommand, MergedCapturesHaveEveryTable) {
+  const std::string folder = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/lavapipe/";
+  const std::string whole = folder + "one-weekend-profile.rrt", memory = folder + "one-weekend-memory.rrt";
+  for (const std::string& file : {whole, memory}) {
+    // The same counts under another hash.
+    trace::Trace again = trace::load(file);
+    again.header.application += " again";
+    const std::string copy = save("copy.rrt", again), merged = scratch_ / "merged.rrt";
+    const Outcome outcome = run_command({"profile", "merge", file, copy, "-o", merged, "--force"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.errors, Not(HasSubstr("left out")));
+    EXPECT_EQ(run_command({"validate", merged}).code, 0);
+    const bool has_accesses = again.access_sites.size() != 0;
+    EXPECT_EQ(trace::load(merged).access_sites.has_sums(), has_accesses);
+    const std::vector<std::string> rows =
+        has_accesses ? std::vector<std::string>{"memory"} : std::vector<std::string>{"branches", "loads", "uniformity"};
+    for (const std::string& name : rows) {
+      const std::string one = printed({"profile", file, "--rows", name, "--format", "csv"});
+      const std::string both = printed({"profile", merged, "--rows", name, "--format", "csv"});
+      EXPECT_EQ(std::ranges::count(both, '\n'), std::ranges::count(one, '\n')) << name;
+    }
+    if (!has_accesses) {
+      printed({"profile", merged, "--report", scratch_ / "report", "--force"});
+      printed({"shaders", merged, "--disassemble", "0"});
+      printed({"optimise", merged, "-o", scratch_ / "modules", "--force"});
+    }
+  }
+}
+
 TEST_F(ProfileCommand, AMergedProfileIsATraceWithoutLaunches) {
   const std::string a = save("a.rrt", test::two_shaders("", 1));
   const std::string b = save("b.rrt", test::two_shaders("", 2));

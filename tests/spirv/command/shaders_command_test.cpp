@@ -1,4 +1,5 @@
 // rayreplay shaders, run as a user runs it.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -144,6 +145,8 @@ TEST_F(ShadersCommand, RowsOfTheCsvAreChosen) {
   const std::string module = save("uniformity.spv", kUniformity);
   const auto rows = [&](const std::string& name) {
     const Outcome outcome = run_command({"shaders", module, "--format", "csv", "--rows", name});
+    const std::string text = run_command({"shaders", module, "--rows", name}).output;
+    EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(outcome.output, '\n') + 1) << name << "\n" << text;
     EXPECT_EQ(outcome.code, 0) << outcome.errors;
     return outcome.output;
   };

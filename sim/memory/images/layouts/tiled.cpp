@@ -18,8 +18,8 @@ class Tiled final : public ImageLayout {
  public:
   explicit Tiled(std::uint64_t bytes) : bytes_(bytes) {
     if (!std::has_single_bit(bytes)) {
-      throw Error(ErrorKind::Usage,
-                  {"the size of a tile is not a power of two", kTileBytes, std::to_string(bytes), "512, 4096, …", ""});
+      throw Error(ErrorKind::Usage, {"the size of a tile is not a power of two", kTileBytes, std::to_string(bytes),
+                                     "a power of two, such as 512 or 4096", ""});
     }
   }
 

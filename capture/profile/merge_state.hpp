@@ -1,0 +1,80 @@
+// What a merged profile remembers of its runs, so that it can be merged again as if all runs were merged at once.
+//
+// The state is JSON in the trace's `configuration` (docs/trace-format.md, Merged profiles): the runs with what their
+// own headers said and which kinds of counts they had, the runs of each pipeline, and what was left out. What was left
+// out must be kept, because another run may count it: it would come back as a sum of that run alone.
+//
+// Contract: `state_of` takes a checked profile; a profile that is no merged one is a state of one run. Merged profiles
+// of versions before this state have `merged_runs` alone: their header stands for each of their runs. Input names the
+// file whose state is not as written here. `configuration_text` and `difference_lines` depend on the state alone, so
+// equal states give equal bytes. O(size of the state · log).
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "capture/trace/reader.hpp"
+
+namespace rayreplay::profile {
+
+/// Counts that a profile can have. Groups: those of blocks.
+enum class Kind : std::uint8_t { Blocks = 0, Groups, Branches, Loads, Values, Paths, Accesses };
+inline constexpr std::size_t kKinds = 7;
+
+/// What a sum leaves out.
+enum class Left : std::uint8_t {
+  Function = 0,   ///< counts of a function's blocks: pipeline, shader, function
+  Branch,         ///< pipeline, shader, function, instruction
+  BranchUniform,  ///< how often a branch's lanes agreed; the branch itself is there
+  Load,           ///< as Branch
+  LoadUniform,    ///< agreement on the loaded value
+  LoadAddress,    ///< agreement on the address
+  Value,          ///< pipeline, shader, function, instruction, component
+  Paths,          ///< all of a shader: 0, shader
+  Facts,          ///< of the driver: pipeline
+};
+inline constexpr std::size_t kLefts = 9;
+[[nodiscard]] Kind kind_of(Left left);  ///< the counts that it is a part of; Facts: none, Blocks
+
+struct LeftOut {
+  Left left = Left::Function;
+  std::uint32_t pipeline = 0;
+  std::uint16_t shader = 0;
+  std::uint32_t function = 0, instruction = 0, component = 0;
+  auto operator<=>(const LeftOut&) const = default;
+};
+
+struct RunFacts {
+  std::string application, device, driver;
+  std::set<Kind> kinds;
+  std::vector<std::string> not_captured;
+  bool operator==(const RunFacts&) const = default;
+};
+
+struct MergeState {
+  std::map<std::string, RunFacts> runs;                      ///< by hash
+  std::map<std::uint32_t, std::set<std::string>> pipelines;  ///< hashes of the runs that have each
+  std::set<LeftOut> left_out;
+
+  [[nodiscard]] std::set<Kind> kinds() const;  ///< that all runs have
+};
+
+/// `pipelines` of a single run: those with rows. `file` stands for the profile in messages.
+[[nodiscard]] MergeState state_of(const trace::Profile& profile, const std::string& file);
+
+[[nodiscard]] std::string configuration_text(const MergeState& state);
+
+/// "00a1b2c3": the first digits of a run's hash.
+[[nodiscard]] std::string run_name(const std::string& hash);
+
+/// What differs between the runs and what is left out, a line each. `shaders`: of the merged profile.
+[[nodiscard]] std::vector<std::string> difference_lines(
+    const MergeState& state, const std::vector<trace::Shader>& shaders,
+    const std::map<std::uint32_t, std::vector<std::uint16_t>>& members);
+
+}  // namespace rayreplay::profile
