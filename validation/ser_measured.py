@@ -35,12 +35,6 @@ MEMORY_TIME = {
 }
 
 
-# Numbers that the verdict of memory time varies by default: all of them take hundreds of memory times.
-VERDICT_NUMBERS = ",".join((
-    "scheduler.model:live_state", "scheduler.cycles_per_instruction", "registers_per_thread", "stream.payload_bytes",
-    "machine.l2_latency_cycles", "machine.reorder_cycles", "shader_costs.closest-hit"))
-
-
 def run(*command):
     result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if result.returncode:
@@ -120,8 +114,8 @@ def main():
     parser.add_argument("--application", type=pathlib.Path, help="one_weekend; default: beside rayreplay")
     parser.add_argument("--size", default="640x360", help="of the picture")
     parser.add_argument("--no-memory-time", action="store_true", help="print the first rows alone, those of the fluid model")
-    parser.add_argument("--verdict-size", default="160x90", help="of the picture of memory time's verdict, which takes many memory times")
-    parser.add_argument("--verdict-numbers", default=VERDICT_NUMBERS, help="keys that it varies, between commas, or all")
+    parser.add_argument("--verdict-size", default="320x180", help="of the picture of memory time's verdict, which takes hundreds of memory times: 22 minutes of processor time")
+    parser.add_argument("--verdict-numbers", default="all", help="keys that it varies, between commas")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the traces, which are taken from there if they exist")
     options = parser.parse_args()
     application = options.application or options.program.parent / "one_weekend"
