@@ -114,7 +114,8 @@ def main():
     parser.add_argument("--application", type=pathlib.Path, help="one_weekend; default: beside rayreplay")
     parser.add_argument("--size", default="640x360", help="of the picture")
     parser.add_argument("--no-memory-time", action="store_true", help="print the first rows alone, those of the fluid model")
-    parser.add_argument("--verdict-size", default="320x180", help="of the picture of memory time's verdict, which takes hundreds of memory times")
+    parser.add_argument("--verdict-size", default="320x180", help="of the picture of memory time's verdict, which takes hundreds of memory times: 22 minutes of processor time")
+    parser.add_argument("--verdict-numbers", default="all", help="keys that it varies, between commas")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the traces, which are taken from there if they exist")
     options = parser.parse_args()
     application = options.application or options.program.parent / "one_weekend"
@@ -158,7 +159,8 @@ def main():
         # With the default of 6 cycles, which is assumed, so that the verdict varies it.
         chosen = ["--outputs", "time", "--cost-source", "paths"]
         times("6 cycles an instruction", small, small.figures(*chosen)["rows"], "milliseconds")
-        verdict("Verdict of memory time, paths and accesses", small, *chosen)
+        numbers = [] if options.verdict_numbers == "all" else ["--break-even", options.verdict_numbers]
+        verdict("Verdict of memory time, paths and accesses", small, *chosen, *numbers)
 
 
 if __name__ == "__main__":
