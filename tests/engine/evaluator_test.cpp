@@ -239,11 +239,14 @@ TEST(Evaluator, GroupsStoresAndMemoryChangeNothing) {
       expect_same(together[i], alone[i], i);
     }
   }
-  // Kinds of data without accesses have no traffic.
+  // Kinds of data without accesses have no traffic, and traces without paths of calls no efficiency by path.
   const auto is_traffic = [](const std::string& name) { return name.starts_with("traffic_"); };
+  const auto is_by_path = [](const std::string& name) { return name.find("_path_") != std::string::npos; };
   EXPECT_EQ(std::ranges::count_if(alone.front().metrics, [&](const auto& one) { return !is_traffic(one.first); }),
-            std::ranges::count_if(experiment::all_metrics(), [&](const auto& one) { return !is_traffic(one.name); }))
+            std::ranges::count_if(experiment::all_metrics(),
+                                  [&](const auto& one) { return !is_traffic(one.name) && !is_by_path(one.name); }))
       << "a configuration that asks for everything gets every metric";
+  EXPECT_TRUE(std::ranges::none_of(alone.front().metrics, [&](const auto& one) { return is_by_path(one.first); }));
   EXPECT_TRUE(std::ranges::any_of(alone.front().metrics, [&](const auto& one) { return is_traffic(one.first); }));
 }
 
