@@ -42,8 +42,9 @@ std::vector<std::uint32_t> materials_of(const trace::Trace& trace) {
 
 /// A shader that branches on material % 4, and loads `loads` times from tables with a line for each material / 8.
 trace::Trace branches_and_loads(std::uint32_t loads, bool branches = true) {
-  trace::Trace trace = test::branching_on(
-      64, {64, 64, 1}, [branches](std::uint32_t material) { return branches ? material % test::kBranches : 0; });
+  trace::Trace trace = test::branching_on(kMaterials, {64, 64, 1}, [branches](std::uint32_t material) {
+    return branches ? material % test::kBranches : 0;
+  });
   std::vector<std::uint32_t> sites;
   for (std::uint32_t table = 0; table < loads; ++table) {
     sites.push_back(test::add_site(trace, {.shader = 1, .binding = table}));

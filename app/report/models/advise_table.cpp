@@ -158,9 +158,9 @@ std::string score_text(const experiment::AdviseResult& result) {
     sources += (sources.empty() ? "" : ", ") + source;
   }
   return fmt::format(
-      "cycles of an SM = issue slots ({}) / {:g} (machine.issue_per_cycle, {}) + transactions of {} bytes "
+      "cycles of an SM = issue slots ({}) / {:g} (machine.issue_per_cycle, {}) + transactions of {} "
       "(machine.l1_line_bytes) * {:g} ({}; --transaction-cycles)",
-      sources, costs.issue_per_cycle, machine::to_string(costs.issue_origin), costs.units.line_bytes,
+      sources, costs.issue_per_cycle, machine::to_string(costs.issue_origin), counted(costs.units.line_bytes, "byte"),
       costs.transaction_cycles,
       costs.transaction_origin == machine::Origin::Given ? "given" : "assumed: a load unit serves one line a cycle");
 }
