@@ -200,6 +200,10 @@ void search(const Settings& settings, const std::string& scenario, bool allocati
     ++counts.wrong;
     tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, fault);
   }
+  if (SpoolBooks().lacks_unsaid(sound.books).empty()) {
+    ++counts.wrong;
+    tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, "its spool holds nothing to miss");
+  }
   if (settings.hit_objects && !sound.books.has_hit_objects()) {
     ++counts.wrong;
     tell_wrong(scenario, "nothing failed, number", 0, first.plan(), captured, "no shader has hit objects");
