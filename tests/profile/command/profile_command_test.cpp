@@ -468,6 +468,8 @@ TEST_F(ProfileCommand, MergedCapturesHaveEveryTable) {
     EXPECT_EQ(run_command({"validate", merged}).code, 0);
     const bool has_accesses = again.access_sites.size() != 0;
     EXPECT_EQ(trace::load(merged).access_sites.has_sums(), has_accesses);
+    EXPECT_EQ(printed({"info", merged}).find("sums of accesses to buffers and images at ") != std::string::npos,
+              has_accesses);
     const std::vector<std::string> rows =
         has_accesses ? std::vector<std::string>{"memory"} : std::vector<std::string>{"branches", "loads", "uniformity"};
     for (const std::string& name : rows) {
