@@ -334,6 +334,12 @@ TEST_F(ProfileCommand, OptionsWithoutEffectAreRefused) {
   refused({"shaders", trace, "--disassemble", "0", "--rows", "calls"}, 2, "--rows");
   const std::string out = scratch_ / "c.rrt";
   refused({"capture", "--block-counters", "minimal", "-o", out, "--", "true"}, 2, "--profile blocks");
+  refused({"capture", "--profile", "memory", "--profile-memory-sample", "0", "-o", out, "--", "true"}, 2,
+          "a whole number of 1 or more");
+  // Nothing could hold the counts.
+  refused({"capture", "--profile", "paths", "--record", "off", "--", "true"}, 2,
+          "paths and accesses belong to calls, which are events");
+  refused({"capture", "--profile", "blocks", "--record", "off", "--", "true"}, 2, "add --memory 64KiB");
   refused({"capture", "--profile", "blocks", "--profile-proven", "-o", out, "--", "true"}, 2,
           "--profile branches,loads");
   ::setenv("RAYREPLAY_CAPTURE_PROFILE", "blockz", 1);
