@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -35,6 +36,7 @@ struct Input {
   const Run* run = nullptr;
   MergeState state;
   std::map<std::uint32_t, std::set<std::uint16_t>> counted;  ///< its shaders, by its pipelines, in the kept kinds
+  std::map<std::uint16_t, std::set<Kind>> kinds;             ///< of its shaders, that count them, of the kept ones
   std::map<std::uint16_t, std::size_t> shaders;              ///< of its shaders: identity (Merger::identities_)
   std::map<std::uint32_t, std::size_t> pipelines;            ///< of its pipelines: identity
 };
@@ -84,7 +86,7 @@ class Merger {
  public:
   explicit Merger(const std::vector<Run>& runs) {
     for (const Run& run : runs) {
-      inputs_.push_back({&run, state_of(run.profile, run.file), {}, {}, {}});
+      inputs_.push_back({&run, state_of(run.profile, run.file), {}, {}, {}, {}});
     }
     std::ranges::sort(inputs_, {},
                       [](const Input& input) -> const std::string& { return input.state.runs.begin()->first; });
@@ -126,7 +128,8 @@ class Merger {
   using Identity = std::pair<const ShaderKey*, std::size_t>;
   struct SameShader {
     const trace::Shader* shader = nullptr;  ///< of one run
-    std::string counted_name, group_name;   ///< the first by bytes, where it is counted and where it is in groups alone
+    /// The first by bytes where it is counted in this kind, or in groups of facts (kFactsName).
+    std::map<std::size_t, std::string> names;
     std::size_t runs = 0;
     std::uint16_t number = trace::kNoShader;
   };
@@ -148,51 +151,87 @@ class Merger {
   template <class Take>
   void each_table(const trace::Profile& profile, Take&& take) const {
     if (has(Kind::Blocks)) {
-      take(profile.block_counts);
+      take(profile.block_counts, Kind::Blocks);
     }
     if (has(Kind::Branches)) {
-      take(profile.branch_counts);
+      take(profile.branch_counts, Kind::Branches);
     }
     if (has(Kind::Loads)) {
-      take(profile.load_counts);
+      take(profile.load_counts, Kind::Loads);
     }
     if (has(Kind::Values)) {
-      take(profile.value_counts);
+      take(profile.value_counts, Kind::Values);
+    }
+  }
+
+  /// The name of a shader that kept kinds count, or else of one in groups alone.
+  static std::string name_of(const SameShader& same) {
+    std::optional<std::string> first;
+    for (const auto& [kind, name] : same.names) {
+      if (kind != kFactsName || !first) {
+        first = first ? std::min(*first, name) : name;
+      }
+    }
+    return first.value_or("");
+  }
+
+  void add_names(const Input& input, std::uint16_t number, SameShader& same) const {
+    const auto add = [&](std::size_t kind) {
+      const auto known = input.state.names.find({number, kind});
+      const std::string& name =
+          known == input.state.names.end() ? input.run->profile.shaders[number].name : known->second;
+      const auto [at, fresh] = same.names.emplace(kind, name);
+      at->second = fresh ? name : std::min(at->second, name);
+    };
+    const auto kinds = input.kinds.find(number);
+    if (kinds == input.kinds.end()) {
+      add(kFactsName);
+      return;
+    }
+    for (const Kind kind : kinds->second) {
+      add(static_cast<std::size_t>(kind));
+    }
+  }
+
+  /// Names that a kind alone has, for a merge in which others are left out.
+  void keep_names(const SameShader& same, std::uint16_t number) {
+    const std::string own = name_of(same);
+    for (const auto& [kind, name] : same.names) {
+      if (name != own) {
+        state_.names[{number, kind}] = name;
+      }
     }
   }
 
   void find_counted(Input& input) const {
-    each_table(input.run->profile, [&](const auto& counts) {
+    each_table(input.run->profile, [&](const auto& counts, Kind kind) {
       for (const RowRange& part : parts_of(counts)) {
         input.counted[counts.pipeline[part.first]].insert(counts.shader[part.first]);
+        input.kinds[counts.shader[part.first]].insert(kind);
       }
     });
     for (const LeftOut& left : input.state.left_out) {
-      if (left.left != Left::Facts && left.left != Left::Paths && keeps(left)) {
-        input.counted[left.pipeline].insert(left.shader);
+      if (left.left != Left::Facts && keeps(left)) {
+        input.kinds[left.shader].insert(kind_of(left.left));
+        if (left.left != Left::Paths) {
+          input.counted[left.pipeline].insert(left.shader);
+        }
       }
     }
+    const auto add = [&](const auto& column, Kind kind) {
+      for (const std::uint16_t shader : column) {
+        if (has(kind)) {
+          input.kinds[shader].insert(kind);
+        }
+      }
+    };
+    add(input.run->profile.paths.block_shader, Kind::Paths);
+    add(input.run->profile.access_sites.shader, Kind::Accesses);
   }
 
   /// Identities of the shaders that the run counts, and then of those of the groups of pipelines that it counts.
   void find_shaders(Input& input) {
     const trace::Profile& profile = input.run->profile;
-    std::set<std::uint16_t> shaders;
-    for (const auto& [pipeline, counted] : input.counted) {
-      shaders.insert(counted.begin(), counted.end());
-    }
-    if (has(Kind::Paths)) {
-      shaders.insert(profile.paths.block_shader.begin(), profile.paths.block_shader.end());
-      shaders.insert(profile.paths.shader.begin(), profile.paths.shader.end());
-      for (const LeftOut& left : input.state.left_out) {
-        if (left.left == Left::Paths) {
-          shaders.insert(left.shader);
-        }
-      }
-    }
-    if (has(Kind::Accesses)) {
-      shaders.insert(profile.access_sites.shader.begin(), profile.access_sites.shader.end());
-    }
     std::set<std::uint16_t> of_groups;
     for (const trace::PipelineFacts& facts : profile.pipeline_facts) {
       for (const trace::GroupStack& group : facts.groups) {
@@ -211,18 +250,17 @@ class Merger {
       const ShaderKey* key = &*keys_.insert({shader.stage, shader.entry, shader.spirv}).first;
       const auto [at, fresh] = identity_of_.try_emplace({key, alike[key]++}, identities_.size());
       if (fresh) {
-        identities_.push_back({&shader, "", "", 0, trace::kNoShader});
+        identities_.push_back({&shader, {}, 0, trace::kNoShader});
       }
       SameShader& same = identities_[at->second];
-      std::string& name = counted ? same.counted_name : same.group_name;
-      name = name.empty() ? shader.name : std::min(name, shader.name);
+      add_names(input, number, same);
       same.runs += counted ? 1U : 0U;
       if (counted) {
         used_.insert(at->second);
       }
       input.shaders[number] = at->second;
     };
-    for (const std::uint16_t shader : shaders) {
+    for (const auto& [shader, kinds] : input.kinds) {
       identify(shader, true);
     }
     for (const std::uint16_t shader : of_groups) {
@@ -428,9 +466,9 @@ class Merger {
     std::vector<std::uint16_t> renumbered(identities_.size(), trace::kNoShader);
     for (const std::uint16_t number : needed) {
       renumbered[number] = static_cast<std::uint16_t>(result_.trace.shaders.size());
+      keep_names(*by_number[number], renumbered[number]);
       result_.trace.shaders.push_back(*by_number[number]->shader);
-      result_.trace.shaders.back().name =
-          by_number[number]->runs != 0 ? by_number[number]->counted_name : by_number[number]->group_name;
+      result_.trace.shaders.back().name = name_of(*by_number[number]);
     }
     if (needed.size() != identities_.size()) {
       renumber(renumbered);

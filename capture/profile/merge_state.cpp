@@ -23,6 +23,7 @@ constexpr std::size_t kHashDigits = 8;  // that name a run
 
 constexpr std::array<const char*, kKinds> kKindNames = {"blocks", "groups", "branches", "loads",
                                                         "values", "paths",  "accesses"};
+constexpr const char* kFactsText = "facts";
 constexpr std::array<const char*, kKinds> kKindTexts = {"counts of blocks",  "groups of lanes", "counts of branches",
                                                         "counts of loads",   "values of loads", "paths of calls",
                                                         "accesses to memory"};
@@ -149,6 +150,14 @@ MergeState read_state(const Json& json, const trace::Profile& profile, const std
     }
     state.left_out.insert(left);
   }
+  for (const Json& item : reader.member(json, "names", Json::value_t::array)) {
+    if (!item.is_array() || item.size() != 3 || !item[2].is_string()) {
+      reader.fail("an item of 'names' is no shader, kind and name", item.dump());
+    }
+    const std::uint32_t shader = reader.number(item[0], trace::kNoShader);
+    const std::size_t kind = item[1] == kFactsText ? kFactsName : reader.name(item[1], kKindNames);
+    state.names[{static_cast<std::uint16_t>(shader), kind}] = item[2].get<std::string>();
+  }
   return state;
 }
 
@@ -252,7 +261,8 @@ MergeState state_of(const trace::Profile& profile, const std::string& file) {
 }
 
 std::string configuration_text(const MergeState& state) {
-  Json hashes = Json::array(), runs = Json::array(), pipelines = Json::array(), left_out = Json::array();
+  Json hashes = Json::array(), runs = Json::array(), pipelines = Json::array(), left_out = Json::array(),
+       names = Json::array();
   std::map<std::string, std::size_t> place;
   for (const auto& [hash, run] : state.runs) {
     place.emplace(hash, place.size());
@@ -279,7 +289,14 @@ std::string configuration_text(const MergeState& state) {
     left_out.push_back(Json::array({kLeftNames.at(static_cast<std::size_t>(left.left)), left.pipeline, left.shader,
                                     left.function, left.instruction, left.component}));
   }
-  Json record{{"runs", std::move(runs)}, {"pipelines", std::move(pipelines)}, {"left_out", std::move(left_out)}};
+  for (const auto& [place_of, name] : state.names) {
+    const auto& [shader, kind] = place_of;
+    names.push_back(Json::array({shader, kind == kFactsName ? kFactsText : kKindNames.at(kind), name}));
+  }
+  Json record{{"runs", std::move(runs)},
+              {"pipelines", std::move(pipelines)},
+              {"left_out", std::move(left_out)},
+              {"names", std::move(names)}};
   return json_text(Json{{kMergedRuns, std::move(hashes)}, {kState, std::move(record)}});
 }
 

@@ -49,6 +49,8 @@ struct LeftOut {
   auto operator<=>(const LeftOut&) const = default;
 };
 
+inline constexpr std::size_t kFactsName = kKinds;  ///< in place of a kind
+
 struct RunFacts {
   std::string application, device, driver;
   std::set<Kind> kinds;
@@ -60,6 +62,9 @@ struct MergeState {
   std::map<std::string, RunFacts> runs;                      ///< by hash
   std::map<std::uint32_t, std::set<std::string>> pipelines;  ///< hashes of the runs that have each
   std::set<LeftOut> left_out;
+  /// Names of shaders where they are counted in these kinds, or only in the driver's facts (kFactsName), if other than
+  /// the shader's own: which names count depends on the kinds that are kept.
+  std::map<std::pair<std::uint16_t, std::size_t>, std::string> names;
 
   [[nodiscard]] std::set<Kind> kinds() const;  ///< that all runs have
 };

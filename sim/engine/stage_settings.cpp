@@ -85,9 +85,9 @@ double part_of_cost(const Settings& settings, const std::string& key, std::strin
 /// A key, and the key that it inherits from: the first that was set counts.
 using Inheritance = std::vector<std::string>;
 
-/// Places of the keys that were set; `otherwise` where none was.
+/// Places of the keys that were set, "--set, cache.l1.bytes, cache.l1.ways; workload, …"; `otherwise` where none was.
 std::string places_of(const Settings& settings, const std::vector<Inheritance>& keys, std::string otherwise) {
-  std::vector<std::string> places;
+  std::vector<std::string> places, origins;
   for (const Inheritance& inheritance : keys) {
     const auto set =
         std::ranges::find_if(inheritance, [&](const std::string& key) { return !settings.where(key).empty(); });
@@ -97,8 +97,13 @@ std::string places_of(const Settings& settings, const std::vector<Inheritance>& 
     const std::string& where = settings.where(*set);
     const bool is_flag = where.starts_with("--") && where != "--set";  // --l1 sets several keys
     std::string place = is_flag ? where : place_of(where, *set);
-    if (std::ranges::find(places, place) == places.end()) {
+    const auto same = std::ranges::find(origins, where);
+    if (same == origins.end()) {
+      origins.push_back(where);
       places.push_back(std::move(place));
+    } else if (!is_flag) {
+      // Named once, with all of its keys.
+      places[static_cast<std::size_t>(same - origins.begin())] += ", " + *set;
     }
   }
   return places.empty() ? std::move(otherwise) : fmt::format("{}", fmt::join(places, "; "));

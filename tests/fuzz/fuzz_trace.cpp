@@ -76,6 +76,16 @@ void add_accesses(trace::Trace& trace) {
   }
 }
 
+/// What a merged profile keeps of paths and accesses: sums without launches.
+void merge_launches(trace::Trace& trace) {
+  trace.launches.clear();
+  trace::AccessSites& sites = trace.access_sites;
+  for (auto* column :
+       {&sites.lanes, &sites.groups, &sites.sectors, &sites.lines, &sites.group_sectors, &sites.group_lines}) {
+    column->assign(sites.size(), 12);
+  }
+}
+
 /// A group of each shader, and executables with statistics.
 void add_pipeline_facts(trace::Trace& trace) {
   trace::PipelineFacts& facts = trace.pipeline_facts.emplace_back();
@@ -133,6 +143,9 @@ const std::vector<TraceModel>& sound_models() {
       }
       if (s % 4 < 2) {
         add_pipeline_facts(trace);
+      }
+      if (s + 1 == kSoundTraces) {
+        merge_launches(trace);
       }
       trace::write(trace, path, {.overwrite = true, .chunk_rows = s % 2 == 0 ? 32U : 1U << 18});
       models.push_back(read_model(path));

@@ -134,11 +134,11 @@ TEST(MergedValues, NeedAllRuns) {
     return run;
   };
   const Merged merged = merge({add_blocks(run("a", 8, {{1, 8, 8, 8}})), add_blocks(without)});
-  EXPECT_THAT(merged.remarks, ElementsAre("values of loads are left out: only counted in a"));
+  EXPECT_THAT(merged.remarks, ElementsAre("values of loads are left out: not counted in b"));
   EXPECT_EQ(merged.trace.value_counts.size(), 0U);
   EXPECT_THAT(merged.trace.block_counts.lanes, ElementsAre(16));
   const Error error = test::error_of([&] { static_cast<void>(merge({run("a", 8, {}), without})); });
-  EXPECT_THAT(error.what(), HasSubstr("no counts of basic blocks"));
+  EXPECT_THAT(error.what(), HasSubstr("no counts to merge"));
   // Values alone will do.
   EXPECT_EQ(merge({run("a", 8, {}), run("b", 8, {})}).trace.value_counts.size(), 1U);
 }
@@ -147,7 +147,11 @@ TEST(MergedValues, LeaveOutPlacesOfSomeRuns) {
   profile::Run more = run("b", 8, {{1, 8, 8, 8}});
   add_place(more.profile.value_counts, 0, 7, 0, 3, 1, {{5, 3, 1, 3}});
   const Merged merged = merge({run("a", 8, {{1, 8, 8, 8}}), more});
-  EXPECT_THAT(merged.remarks, ElementsAre("values of 1 loaded number are left out: not counted in all runs"));
+  EXPECT_THAT(
+      merged.remarks,
+      ElementsAre(
+          "values of 1 loaded number of shader 0 (sky) in pipeline 0 are left out: not counted in all runs that have "
+          "the pipeline"));
   EXPECT_THAT(merged.trace.value_counts.lanes, ElementsAre(16));
   profile::Run huge = run("c", ~std::uint64_t{0}, {});
   EXPECT_THAT(test::error_of([&] {

@@ -3,6 +3,7 @@
 
 #include <tbb/global_control.h>
 
+#include "capture/trace/rules/rules.hpp"
 #include "capture/trace/validate.hpp"
 #include "tests/support/counting_progress.hpp"
 #include "tests/trace/sound_trace.hpp"
@@ -109,6 +110,38 @@ TEST_F(RoundTripTest, Accesses) {
     EXPECT_EQ(read_info(file()).launches.at(0).accesses, 4U);
     EXPECT_EQ(bytes_of_column(load_profile(file()).access_sites.bytes), bytes_of_column(trace.access_sites.bytes));
   }
+}
+
+/// A merged profile: sums of accesses and calls of paths without launches.
+TEST_F(RoundTripTest, SumsWithoutLaunches) {
+  using enum AccessKind;
+  using enum AccessSpace;
+  Trace trace = sound_trace();
+  trace.launches.clear();
+  trace.paths = {{kHit, kHit}, {3, 4}, {1, 2}, {kHit}, {0}, {0}};
+  trace.access_sites = {{kRayGen, kHit}, {0, 1}, {2, 0}, {9, 3},  {Store, Atomic}, {Descriptor, Device},
+                        {7, 0},          {8, 0}, {9, 0}, {4, 16}, {9, 8},          {3, 8},
+                        {5, 6},          {2, 3}, {6, 8}, {3, 8}};
+  write(trace, file(), {.overwrite = true});
+  EXPECT_EQ(difference(trace, load(file())), "");
+  EXPECT_EQ(bytes_of_column(load_profile(file()).access_sites.group_lines),
+            bytes_of_column(trace.access_sites.group_lines));
+  const auto fault = [&](const auto& change) {
+    Trace changed = trace;
+    change(changed.access_sites);
+    FaultList faults(1, "t");
+    check_access_sites(changed.access_sites, changed.shaders.size(), faults);
+    return faults.list().empty() ? std::string() : faults.list().front().where + ": " + faults.list().front().what;
+  };
+  const std::string contradiction = "a site's sums contradict each other";
+  EXPECT_THAT(fault([](AccessSites& s) { s.groups[1] = 9; }), testing::HasSubstr("groups[1]: " + contradiction));
+  EXPECT_THAT(fault([](AccessSites& s) { s.sectors[0] = 7; }), testing::HasSubstr("sectors[0]: " + contradiction));
+  EXPECT_THAT(fault([](AccessSites& s) { s.lines[0] = 4; }), testing::HasSubstr("lines[0]: " + contradiction));
+  EXPECT_THAT(fault([](AccessSites& s) { s.group_lines[0] = 7; }),
+              testing::HasSubstr("group_lines[0]: " + contradiction));
+  EXPECT_THAT(fault([](AccessSites& s) { s.lines.clear(); }), testing::HasSubstr("lines: the column has another"));
+  EXPECT_THAT(fault([](AccessSites& s) { s.lanes.clear(); }), testing::HasSubstr("lanes: the column has another"));
+  EXPECT_EQ(fault([](AccessSites&) {}), "");
 }
 
 TEST_F(RoundTripTest, PipelineFacts) {

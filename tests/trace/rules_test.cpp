@@ -279,6 +279,15 @@ const Broken kBroken[] = {
      "the numbers of images are not dense (found 2; expected at most 1, in order of first appearance)"},
     {"AccessesWithoutSites", [](Trace& t) { t.access_sites = {}; }, "/launch/0/threads/access_offset",
      "the launch has accesses, but there is no table of their sites"},
+    {"AccessSumsBesideAccesses",
+     [](Trace& t) {
+       AccessSites& sites = t.access_sites;
+       for (auto* column :
+            {&sites.lanes, &sites.groups, &sites.sectors, &sites.lines, &sites.group_sectors, &sites.group_lines}) {
+         column->assign(sites.size(), 0);
+       }
+     },
+     "/launch/0/threads/access_offset", "the launch has accesses, and their sites have sums already"},
     {"AccessSiteColumn", [](Trace& t) { t.access_sites.set.pop_back(); }, "/profile/access_sites/set",
      "the column has another number of rows than its table (found 2; expected 3)"},
     {"AccessSiteShader", [](Trace& t) { t.access_sites.shader[2] = 6; }, "/profile/access_sites/shader[2]",

@@ -175,6 +175,12 @@ std::string difference(const Trace& a, const Trace& b) {
   c.columns("access_sites/binding", x_sites.binding, y_sites.binding);
   c.columns("access_sites/element", x_sites.element, y_sites.element);
   c.columns("access_sites/bytes", x_sites.bytes, y_sites.bytes);
+  c.columns("access_sites/lanes", x_sites.lanes, y_sites.lanes);
+  c.columns("access_sites/groups", x_sites.groups, y_sites.groups);
+  c.columns("access_sites/sectors", x_sites.sectors, y_sites.sectors);
+  c.columns("access_sites/lines", x_sites.lines, y_sites.lines);
+  c.columns("access_sites/group_sectors", x_sites.group_sectors, y_sites.group_sectors);
+  c.columns("access_sites/group_lines", x_sites.group_lines, y_sites.group_lines);
   c.columns("blocks/pipeline", a.block_counts.pipeline, b.block_counts.pipeline);
   c.columns("blocks/shader", a.block_counts.shader, b.block_counts.shader);
   c.columns("blocks/function", a.block_counts.function, b.block_counts.function);

@@ -96,6 +96,19 @@ layer::Options checked_settings(const CaptureArguments& options) {
   return result;
 }
 
+/// Without events no trace is written, so counts would be made and thrown away.
+void require_events(const layer::Options& all) {
+  if (!all.record && (all.profile_blocks || all.profile_branches || all.profile_loads || all.profile_paths ||
+                      all.profile_values || all.profile_memory)) {
+    throw Error(ErrorKind::Usage,
+                {"with --record off there is no trace that could hold a profile", "--profile", "--record off",
+                 "a profile with events, or --record off alone",
+                 all.profile_paths || all.profile_memory
+                     ? "leave --record off out: paths and accesses belong to calls, which are events"
+                     : "leave --record off out, and add --memory 64KiB: counts are whole, and few events are kept"});
+  }
+}
+
 /// Usage for an option of counters that the profile does not have.
 void require_profile(const CaptureArguments& options) {
   const layer::Options all = layer::resolve([&](const char* variable) -> const char* {
@@ -119,6 +132,7 @@ void require_profile(const CaptureArguments& options) {
           all.profile_blocks || all.profile_branches || all.profile_loads || all.profile_values, "blocks");
   require("profile_value_slots", "--profile-value-slots", all.profile_values, "values");
   require("profile_proven", "--profile-proven", all.profile_branches || all.profile_loads, "branches,loads");
+  require_events(all);
 }
 
 void check_outputs(const CaptureArguments& options, bool record) {

@@ -139,19 +139,20 @@ nlohmann::ordered_json summary_json(const ImportArguments& options, const import
 /// Counts of data that was left out.
 std::vector<std::string> left_out(const import::NvbitTally& tally) {
   std::vector<std::string> lines;
-  const auto add = [&](std::uint64_t count, const std::string& what) {
+  const auto add = [&](std::uint64_t count, const char* one, const char* many, const std::string& what) {
     if (count > 0) {
-      lines.push_back(fmt::format("left out: {} {}", with_separators(count), what));
+      lines.push_back(fmt::format("left out: {} {}{}", with_separators(count), count == 1 ? one : many, what));
     }
   };
-  add(tally.shared, "accesses to shared memory");
-  add(tally.local, "accesses to local memory");
-  add(tally.idle, "instructions without an active lane");
-  add(tally.zero_lanes, "lanes with address 0 of other instructions (mem_trace prints 0 for lanes that take no part)");
+  add(tally.shared, "access", "accesses", " to shared memory");
+  add(tally.local, "access", "accesses", " to local memory");
+  add(tally.idle, "instruction", "instructions", " without an active lane");
+  add(tally.zero_lanes, "lane", "lanes",
+      " with address 0 of other instructions (mem_trace prints 0 for lanes that take no part)");
   for (const auto& [opcode, count] : tally.unknown) {
-    add(count, "instructions of the unknown opcode " + opcode);
+    add(count, "instruction", "instructions", " of the unknown opcode " + opcode);
   }
-  add(tally.other_lines, "lines that are not of mem_trace");
+  add(tally.other_lines, "line that is", "lines that are", " not of mem_trace");
   return lines;
 }
 

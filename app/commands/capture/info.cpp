@@ -83,8 +83,11 @@ std::string profile_text(const trace::FileInfo& info) {
   for (const trace::LaunchInfo& launch : info.launches) {
     accesses += launch.accesses;
   }
-  add(info.access_sites, counted(accesses, "access", "accesses") + " to buffers and images at " +
-                             counted(info.access_sites, "place") + " in the code");
+  // A merged profile has the sums of launches that are not here.
+  const bool has_sums = std::ranges::any_of(
+      info.columns, [](const trace::ColumnInfo& column) { return column.dataset == "/profile/access_sites/lanes"; });
+  add(info.access_sites, (has_sums ? std::string("sums of accesses") : counted(accesses, "access", "accesses")) +
+                             " to buffers and images at " + counted(info.access_sites, "place") + " in the code");
   return text.empty() ? "" : text + " (rayreplay profile)";
 }
 

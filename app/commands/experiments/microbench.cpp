@@ -478,10 +478,14 @@ void log_verdicts(const std::vector<Question>& questions, const std::vector<Answ
     }
   }
   console::log(text);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (answers[i].verdict == Verdict::Failed) {
-      console::tell("{}, {}: {}", short_spec(questions[i].workload), questions[i].known.metric, answers[i].error);
-    }
+  const auto first = std::ranges::find(answers, Verdict::Failed, &Answered::verdict);
+  if (first != answers.end()) {
+    const Question& question = questions[static_cast<std::size_t>(first - answers.begin())];
+    console::tell("{}, {}: {}", short_spec(question.workload), question.known.metric, first->error);
+  }
+  if (const auto failed = count(Verdict::Failed); failed > 1) {
+    console::tell("{} more failed, so the exit code is {}; --format json has the error of each",
+                  counted(static_cast<std::size_t>(failed) - 1, "experiment"), kWrongAnswers);
   }
   std::vector<std::string> reasons;
   for (std::size_t i = 0; i < answers.size(); ++i) {

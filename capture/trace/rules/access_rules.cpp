@@ -177,8 +177,9 @@ void check_access_sites(const AccessSites& sites, std::size_t shaders, FaultList
                            std::pair("lines", &sites.lines),
                            std::pair("group_sectors", &sites.group_sectors),
                            std::pair("group_lines", &sites.group_lines)};
+  const bool any_sum = std::ranges::any_of(sums, [](const auto& column) { return !column.second->empty(); });
   for (const auto& [column, values] : sums) {
-    if (sites.has_sums() || !values->empty()) {
+    if (any_sum) {
       length(column, values->size());
     }
   }

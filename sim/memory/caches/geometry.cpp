@@ -125,7 +125,7 @@ void check(const CacheGeometry& geometry, const std::string& where) {
   }
   if (geometry.lines() % geometry.associativity() != 0) {
     usage("the ways of a cache do not divide its lines", where,
-          fmt::format("{} ways, {} lines", geometry.ways, geometry.lines()), "a divisor of the number of lines",
+          counted(geometry.ways, "way") + ", " + counted(geometry.lines(), "line"), "a divisor of the number of lines",
           fmt::format("nearest: {}; or fully associative: ways = 0 in experiments and machines, ways=full in --l1 and "
                       "--l2",
                       nearest_ways(geometry.lines(), geometry.ways)));

@@ -70,6 +70,10 @@ TEST_F(ImportTest, SumsByAllocation) {
 TEST_F(ImportTest, FormsTurnIntoEachOther) {
   const std::string text = write("t.txt", kText);
   ASSERT_EQ(run_command({"import", text, "-o", scratch_ / "t.rrm"}).code, 0);
+  const Outcome table = run_command({"import", text, "-o", scratch_ / "t.csv"});
+  EXPECT_EQ(table.code, 2);
+  EXPECT_THAT(table.errors, HasSubstr("the binary form of a memory trace would get a name of text"));
+  EXPECT_EQ(run_command({"import", text, "--text", "-o", scratch_ / "t.csv"}).code, 0);
   EXPECT_THAT(read_bytes(scratch_ / "t.rrm"), StartsWith("RRMEMTR\n"));
   const Outcome back = run_command({"import", scratch_ / "t.rrm", "--text", "-o", "-"});
   ASSERT_EQ(back.code, 0) << back.errors;
@@ -141,7 +145,7 @@ TEST_F(ImportTest, OutputOfMemTrace) {
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_EQ(json::parse(outcome.output)["records"], 1);
   EXPECT_EQ(json::parse(outcome.output)["allocations"][0]["bytes_read"], 16);
-  EXPECT_THAT(outcome.errors, HasSubstr("1 lines that are not of mem_trace"));
+  EXPECT_THAT(outcome.errors, HasSubstr("1 line that is not of mem_trace"));
   EXPECT_THAT(outcome.errors, HasSubstr("left out: 30 lanes with address 0"));
 }
 

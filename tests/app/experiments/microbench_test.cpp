@@ -131,6 +131,17 @@ TEST(Microbench, TellsOfExperimentsThatFail) {
   EXPECT_THAT(outcome.output, HasSubstr("failed"));
   EXPECT_THAT(outcome.output, HasSubstr("ok"));
   EXPECT_THAT(outcome.errors, HasSubstr("ways"));
+  EXPECT_THAT(outcome.errors, HasSubstr("3 ways"));
+  // Each origin once, with its keys.
+  EXPECT_THAT(outcome.errors, HasSubstr("workload, cache.l1.bytes, cache.l1.line_bytes"));
+}
+
+TEST(Microbench, SaysThatItHasNoShadersWithAccesses) {
+  for (const char* key : {"stream.image_layout=linear", "stream.shader_accesses=on"}) {
+    const Outcome outcome = run_command({"microbench", "divergence:degree=2", "--set", key});
+    EXPECT_EQ(outcome.code, 2) << key;
+    EXPECT_THAT(outcome.errors, HasSubstr("microbenchmarks have no accesses of shaders")) << key;
+  }
 }
 
 /// One error in place of as many failed rows as there are answers.

@@ -334,6 +334,12 @@ TEST_F(ProfileCommand, OptionsWithoutEffectAreRefused) {
   refused({"shaders", trace, "--disassemble", "0", "--rows", "calls"}, 2, "--rows");
   const std::string out = scratch_ / "c.rrt";
   refused({"capture", "--block-counters", "minimal", "-o", out, "--", "true"}, 2, "--profile blocks");
+  refused({"capture", "--profile", "memory", "--profile-memory-sample", "0", "-o", out, "--", "true"}, 2,
+          "a whole number of 1 or more");
+  // Nothing could hold the counts.
+  refused({"capture", "--profile", "paths", "--record", "off", "--", "true"}, 2,
+          "paths and accesses belong to calls, which are events");
+  refused({"capture", "--profile", "blocks", "--record", "off", "--", "true"}, 2, "add --memory 64KiB");
   refused({"capture", "--profile", "blocks", "--profile-proven", "-o", out, "--", "true"}, 2,
           "--profile branches,loads");
   ::setenv("RAYREPLAY_CAPTURE_PROFILE", "blockz", 1);
@@ -468,6 +474,8 @@ TEST_F(ProfileCommand, MergedCapturesHaveEveryTable) {
     EXPECT_EQ(run_command({"validate", merged}).code, 0);
     const bool has_accesses = again.access_sites.size() != 0;
     EXPECT_EQ(trace::load(merged).access_sites.has_sums(), has_accesses);
+    EXPECT_EQ(printed({"info", merged}).find("sums of accesses to buffers and images at ") != std::string::npos,
+              has_accesses);
     const std::vector<std::string> rows =
         has_accesses ? std::vector<std::string>{"memory"} : std::vector<std::string>{"branches", "loads", "uniformity"};
     for (const std::string& name : rows) {
