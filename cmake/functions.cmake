@@ -54,8 +54,8 @@ endfunction()
 
 # rr_cold(target): a run spends little of its time in this code, so builds that shorten compilation (RAYREPLAY_UNITY)
 # use -Og, GCC's -O1 without the passes that gain little for what they cost: a fifth less than -O1, which takes half of
-# -O3. Targets with the header of xxhash stay at -O1: its functions must be inlined, which -Og does not. Without a
-# precompiled header, because GCC would optimise its functions at the level that it was compiled with.
+# -O3. Targets with the header of xxhash stay at -O1: its functions must be inlined, which -Og does not. The others have
+# a precompiled header of their own, because GCC optimises its functions at the level that it was compiled with.
 function(rr_cold target)
   if(RAYREPLAY_UNITY)
     # At -O1 and -Og GCC 12 reports values of std::optional and std::variant as uninitialised.
@@ -64,11 +64,15 @@ function(rr_cold target)
   endif()
 endfunction()
 
-# rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS] [COLD]): static library rr_<name> with alias
-# rayreplay::<name>. LINK is part of the interface, PRIVATE is not. APART: see rr_unity. MODELS: files of the library
-# register models by static objects, so the whole archive is linked wherever the alias is used. COLD: see rr_cold.
+# rr_library(name SOURCES … LINK … [PRIVATE …] [APART …] [MODELS] [COLD] [COLD_SOURCES …]): static library rr_<name> with
+# alias rayreplay::<name>. LINK is part of the interface, PRIVATE is not. APART: see rr_unity. MODELS: files of the
+# library register models by static objects, so the whole archive is linked wherever the alias is used. COLD: see
+# rr_cold; COLD_SOURCES: the same for these sources of a library that is not COLD.
 function(rr_library name)
-  cmake_parse_arguments(ARG "MODELS;COLD" "" "SOURCES;LINK;PRIVATE;APART" ${ARGN})
+  cmake_parse_arguments(ARG "MODELS;COLD" "" "SOURCES;LINK;PRIVATE;APART;COLD_SOURCES" ${ARGN})
+  if(ARG_COLD_SOURCES AND NOT RAYREPLAY_UNITY)
+    list(APPEND ARG_SOURCES ${ARG_COLD_SOURCES})
+  endif()
   add_library(rr_${name} STATIC ${ARG_SOURCES})
   set(options rr_options)
   if(name IN_LIST RAYREPLAY_SANITIZE_EXCEPT)
@@ -80,14 +84,29 @@ function(rr_library name)
   endif()
   # The capture layer and its libraries have no precompiled header: they link neither fmt nor these rooms, and hide
   # their symbols.
-  if(TARGET rr_pch_library AND NOT (ARG_COLD AND RAYREPLAY_UNITY) AND "${ARG_LINK};${ARG_PRIVATE}" MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)")
-    rr_precompiled(rr_${name} library)
+  set(kind library)
+  if(ARG_COLD AND RAYREPLAY_UNITY)
+    set(kind cold)
+  endif()
+  set(links "${ARG_LINK};${ARG_PRIVATE}")
+  if(TARGET rr_pch_${kind} AND links MATCHES "fmt::fmt|TBB::tbb|rayreplay::(base|trace|scenes)" AND NOT (kind STREQUAL "cold" AND links MATCHES "rr_xxhash_headers"))
+    rr_precompiled(rr_${name} ${kind})
   endif()
   set(cold)
   if(ARG_COLD)
     set(cold COLD)
   endif()
   rr_unity(rr_${name} ${cold} APART ${ARG_APART})
+  if(ARG_COLD_SOURCES AND RAYREPLAY_UNITY)
+    add_library(rr_${name}_cold OBJECT ${ARG_COLD_SOURCES})
+    target_link_libraries(rr_${name}_cold PRIVATE ${options} ${ARG_LINK} ${ARG_PRIVATE})
+    rr_cold(rr_${name}_cold)
+    if(TARGET rr_pch_cold)
+      rr_precompiled(rr_${name}_cold cold)
+    endif()
+    rr_unity(rr_${name}_cold COLD APART ${ARG_APART})
+    target_sources(rr_${name} PRIVATE $<TARGET_OBJECTS:rr_${name}_cold>)
+  endif()
   if(ARG_MODELS)
     add_library(rr_${name}_models INTERFACE)
     target_link_libraries(rr_${name}_models INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,rr_${name}>" ${ARG_LINK})

@@ -46,13 +46,16 @@ function(rr_unity target)
   endif()
 endfunction()
 
-# rr_precompiled_holder(kind [PROGRAMS] [LINK …] [OPTIONS …]): the target rr_pch_<kind> makes cmake/pch/<kind>.hpp for
-# libraries, or for PROGRAMS, that link LINK and are compiled with OPTIONS.
+# rr_precompiled_holder(kind [PROGRAMS] [COLD] [LINK …] [OPTIONS …]): the target rr_pch_<kind> makes cmake/pch/<kind>.hpp
+# for libraries, or for PROGRAMS, that link LINK and are compiled with OPTIONS, or are COLD.
 function(rr_precompiled_holder kind)
-  cmake_parse_arguments(ARG "PROGRAMS" "" "LINK;OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "PROGRAMS;COLD" "" "LINK;OPTIONS" ${ARGN})
   add_library(rr_pch_${kind} STATIC ${CMAKE_SOURCE_DIR}/cmake/pch/holder.cpp)
   target_link_libraries(rr_pch_${kind} PRIVATE rr_options fmt::fmt ${ARG_LINK})
   target_compile_options(rr_pch_${kind} PRIVATE ${ARG_OPTIONS})
+  if(ARG_COLD)
+    rr_cold(rr_pch_${kind})
+  endif()
   if(ARG_PROGRAMS)
     set_target_properties(rr_pch_${kind} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(rr_pch_${kind} PRIVATE -fPIE)

@@ -1,6 +1,14 @@
 // The stacks of lru_grid_stacked.cpp, included once for each instruction set, each in its own namespace with its own
 // `to_front`. No include guard for that reason.
 
+/// Not inlined, and a function of its own: it is called once for many accesses, its code takes longest to compile, and
+/// stacks of all capacities share it.
+template <bool kLeave, bool kWide, bool kDirty>
+[[gnu::noinline]] std::size_t touch_sectors(SectorDepths<kWide, kDirty>& sectors, std::span<const GridAccess> some,
+                                            const std::uint8_t* depths, GridAccess* left) {
+  return sectors.template touch<kLeave>(some, depths, left);
+}
+
 /// kLanes: capacity of a stack in lines, 32 to 256.
 template <std::size_t kLanes, bool kWide, bool kDirty>
 class StackedPass final : public GridPass {
@@ -15,15 +23,11 @@ class StackedPass final : public GridPass {
       std::copy_n(short_.begin(), sets_ * kLanes, long_.begin());
       short_ = Stacks<std::uint16_t>();
     }
-    const auto run_all = [&](auto* stacks, auto by_number) {
-      return left == nullptr ? run_on<by_number, false>(stacks, accesses, left)
-                             : run_on<by_number, true>(stacks, accesses, left);
-    };
     std::size_t kept = 0;
     if (!by_number_) {
-      kept = run_all(short_.begin(), std::false_type{});
+      kept = run_on<false>(short_.begin(), accesses, left);
     } else {
-      kept = long_.empty() ? run_all(short_.begin(), std::true_type{}) : run_all(long_.begin(), std::true_type{});
+      kept = long_.empty() ? run_on<true>(short_.begin(), accesses, left) : run_on<true>(long_.begin(), accesses, left);
     }
     touches_ += accesses.size();
     if (touches_ > kSettle) {
@@ -69,7 +73,7 @@ class StackedPass final : public GridPass {
     return kByNumber ? number : number_.quotient(line) + 1;
   }
 
-  template <bool kByNumber, bool kLeave, class Tag>
+  template <bool kByNumber, class Tag>
   std::size_t run_on(Tag* stacks, std::span<const GridAccess> accesses, GridAccess* left) {
     const bool far = !sectors_.small() || sets_ * kLanes * sizeof(Tag) > kNearBytes;
     std::array<std::uint32_t, kTogether> set;
@@ -99,16 +103,10 @@ class StackedPass final : public GridPass {
           depths[k] = to_front<kLanes>(stacks + set[k] * kLanes, tag);
         }
       }
-      kept += touch_sectors<kLeave>(some, depths.data(), kLeave ? left + kept : nullptr);
+      kept += left == nullptr ? touch_sectors<false>(sectors_, some, depths.data(), nullptr)
+                              : touch_sectors<true>(sectors_, some, depths.data(), left + kept);
     }
     return kept;
-  }
-
-  /// Not inlined: the callers are eight, one call is for many accesses, and its code takes longest to compile.
-  template <bool kLeave>
-  [[gnu::noinline]] std::size_t touch_sectors(std::span<const GridAccess> some, const std::uint8_t* depths,
-                                              GridAccess* left) {
-    return sectors_.template touch<kLeave>(some, depths, left);
   }
 
   template <class Tag>

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/error.hpp"
