@@ -226,7 +226,9 @@ void draw_bar(const GridPlot& plot, const GridFrame& frame, Canvas& canvas) {
   }
 }
 
-/// Labels beside points: right, left, above, or below, where they lie in the frame and on nothing that is drawn before.
+/// Labels of points, above or below them so that a line through a point does not cross its label. Each lies in the frame,
+/// and on no dot or label that is there before; one without such a place is left out.
+/// frame and on nothing that is drawn before.
 class PointLabels {
  public:
   PointLabels(const Frame& frame, Canvas& canvas) : frame_(frame), canvas_(canvas) {}
@@ -238,7 +240,7 @@ class PointLabels {
 
   void add(const PlotPoint& dot, const std::string& label) {
     const double width = canvas_.text_width(label);
-    for (const double down : {0.0, -kLine, kLine, -2 * kLine, 2 * kLine, -3 * kLine, 3 * kLine}) {
+    for (const double down : {-10.0, 14.0, -10 - kLine, 14 + kLine, -10 - 2 * kLine, 14 + 2 * kLine}) {
       for (const bool right : {true, false}) {
         const double left = right ? dot.x + kGap : dot.x - kGap - width;
         const double base = dot.y + 4 + down;

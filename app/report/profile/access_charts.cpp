@@ -17,7 +17,8 @@ using pictures::BarPlot;
 using pictures::Chart;
 using profile::SiteAccesses;
 
-constexpr std::size_t kMostPlace = 34;  ///< bytes of a place's name in a label
+constexpr std::size_t kMostFunction = 16;  ///< bytes of a function's name in a label
+constexpr std::size_t kMostPlace = 28;     ///< bytes of a place's name in a label
 constexpr std::size_t kMostText = 120;
 constexpr std::size_t kNamedSites = 3;
 constexpr double kAccessPercent = 100;
@@ -50,9 +51,11 @@ std::string place_of(const trace::AccessSites& sites, const AccessDetails& detai
                        : place;
 }
 
-/// "3 load scene.vertices[].position".
+/// "3 corners_of: scene.vertices[].position".
 std::string site_label(const trace::AccessSites& sites, const AccessDetails& details, std::size_t row) {
-  return fmt::format("{} {} {}", sites.shader[row], to_string(sites.kind[row]),
+  const std::string& function = details.names[row].function;
+  return fmt::format("{} {}{}", sites.shader[row],
+                     function.empty() ? "" : text::shortened(function, kMostFunction) + ": ",
                      text::shortened(place_of(sites, details, row), kMostPlace));
 }
 
@@ -81,7 +84,7 @@ BarPlot site_chart(const trace::AccessSites& sites, const AccessDetails& details
   BarPlot chart{.title = "Traffic of accesses, by place in the code",
                 .note =
                     "Transactions × 32 bytes: each warp instruction moves whole sectors. A bar is a shader's "
-                    "number, a kind of access, and what it accesses." +
+                    "number, a function, and what it accesses." +
                     (all <= kMostBars ? std::string()
                                       : fmt::format(" The {} of {} with most.", kMostBars, counted(all, "place"))),
                 .value_title = fmt::format("bytes moved ({})", *unit.name == ' ' ? unit.name + 1 : "bytes"),

@@ -34,6 +34,7 @@ bool has_bytes(const profile::SiteAccesses& of) {
 
 Table access_table(const std::vector<trace::Shader>& shaders, const trace::AccessSites& sites,
                    const AccessDetails& details) {
+  const bool has_source = std::ranges::any_of(details.names, [](const auto& name) { return !name.source.empty(); });
   Table table;
   table.columns = {{"shader", "shader"},
                    {"stage", "stage", {}, 0, true},
@@ -46,7 +47,7 @@ Table access_table(const std::vector<trace::Shader>& shaders, const trace::Acces
                    {"kind", "kind"},
                    {"memory", "memory"},
                    {"subject", "accesses"},
-                   {"source", "source"},
+                   {"source", "source", {}, 0, !has_source},
                    {"set", "set", {}, 0, true},
                    {"binding", "binding", {}, 0, true},
                    {"element", "element", {}, 0, true},

@@ -317,9 +317,11 @@ TEST_F(ProfileCommand, ReportTakesWhatTheTraceCounts) {
   printed({"profile", file, "--report", folder});
   const std::string html = test::read_bytes(folder + "/index.html");
   EXPECT_EQ(test::html_fault(html), "");
-  EXPECT_THAT(html, AllOf(HasSubstr("blocks, loads, paths, values (capture with --profile blocks,loads,paths,values)"),
-                          Not(HasSubstr("Unused code by shader")), HasSubstr("shader 0: sky (miss)"),
-                          HasSubstr("11 groups: condition divergent (uniform in 45.5 %)")));
+  EXPECT_THAT(
+      html,
+      AllOf(HasSubstr("blocks, loads, paths, values, memory (capture with --profile blocks,loads,paths,values,memory)"),
+            Not(HasSubstr("Unused code by shader")), HasSubstr("shader 0: sky (miss)"),
+            HasSubstr("11 groups: condition divergent (uniform in 45.5 %)")));
   EXPECT_FALSE(std::filesystem::exists(folder + "/blocks.csv"));
   EXPECT_FALSE(std::filesystem::exists(folder + "/loads.csv"));
   EXPECT_THAT(printed({"shaders", file, "--disassemble", "0", "--pipeline", "3"}),
