@@ -226,9 +226,8 @@ void draw_bar(const GridPlot& plot, const GridFrame& frame, Canvas& canvas) {
   }
 }
 
-/// Labels of points, above or below them so that a line through a point does not cross its label. Each lies in the frame,
-/// and on no dot or label that is there before; one without such a place is left out.
-/// frame and on nothing that is drawn before.
+/// Labels of points, above or below them so that a line through a point does not cross its label. Each lies in the
+/// frame, and on no dot or label that is there before; one without such a place is left out.
 class PointLabels {
  public:
   PointLabels(const Frame& frame, Canvas& canvas) : frame_(frame), canvas_(canvas) {}
