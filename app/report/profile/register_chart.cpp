@@ -114,9 +114,10 @@ PlotSeries limit_of(const machine::Machine& machine, std::uint32_t lanes, std::u
   for (std::uint32_t registers = low + 1; registers <= high; ++registers) {
     const std::uint32_t next = machine::resident_warps(machine, lanes, registers);
     if (next != warps || registers == high) {
-      // The old number holds up to the last register with it.
-      limit.points.push_back({static_cast<double>(registers - 1), static_cast<double>(warps)});
-      limit.points.push_back({static_cast<double>(registers), static_cast<double>(next)});
+      // Registers are whole numbers: a step is drawn half way between two.
+      const double step = registers - 0.5;
+      limit.points.push_back({step, static_cast<double>(warps)});
+      limit.points.push_back({step, static_cast<double>(next)});
       warps = next;
     }
   }
