@@ -240,7 +240,7 @@ class PointLabels {
   void add(const PlotPoint& dot, const std::string& label) {
     const double width = canvas_.text_width(label);
     for (const bool right : {true, false}) {
-      for (const double down : {-10.0, 14.0, -10 - kLine, 14 + kLine, -10 - 2 * kLine, 14 + 2 * kLine}) {
+      for (const double down : {-10.0, -10 - kLine, -10 - 2 * kLine, 14.0, 14 + kLine, 14 + 2 * kLine}) {
         const double left = right ? dot.x + kGap : dot.x - kGap - width;
         const double base = dot.y + 4 + down;
         const Box box{left, left + width, base - kLetter, base + 3};
