@@ -1,6 +1,7 @@
 #include "capture/profile/access_profile.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -9,22 +10,19 @@
 namespace rayreplay::profile {
 namespace {
 
-/// First and last block of some size.
-using Range = std::pair<std::uint64_t, std::uint64_t>;
-
-Range range_of(std::uint64_t address, std::uint32_t bytes, std::uint32_t block) {
+/// The bytes of an access to a buffer; memory ends behind the last address.
+ByteRange range_of(std::uint64_t address, std::uint32_t bytes) {
   const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - address;
-  const std::uint64_t last = address + std::min<std::uint64_t>(bytes - 1, room);
-  return {address / block, last / block};
+  return {address, address + std::min<std::uint64_t>(bytes - 1, room)};
 }
 
-/// Blocks in one range or more.
-std::uint64_t united(std::span<Range> ranges) {
-  std::sort(ranges.begin(), ranges.end());
+/// Blocks of `bytes` bytes in one range or more; ranges are sorted by their first byte.
+std::uint64_t united(std::span<const ByteRange> ranges, std::uint32_t bytes) {
   std::uint64_t blocks = 0;
   std::uint64_t next = 0;  // not counted so far
-  for (const auto& [first, last] : ranges) {
-    const std::uint64_t begin = std::max(first, next);
+  for (const ByteRange& range : ranges) {
+    const std::uint64_t last = range.last / bytes;
+    const std::uint64_t begin = std::max(range.first / bytes, next);
     blocks += begin <= last ? last - begin + 1 : 0;
     next = std::max(next, last + 1);
   }
@@ -51,8 +49,8 @@ struct Sorted {
 
 class LaunchAccesses {
  public:
-  LaunchAccesses(const trace::Accesses& accesses, const trace::AccessSites& sites)
-      : accesses_(accesses), sites_(sites) {}
+  LaunchAccesses(const trace::Accesses& accesses, const trace::AccessSites& sites, ImageBytes images)
+      : accesses_(accesses), sites_(sites), images_(std::move(images)) {}
 
   void add_to(std::vector<SiteAccesses>& result) {
     if (accesses_.size() == 0) {
@@ -61,13 +59,15 @@ class LaunchAccesses {
     {
       const Sorted by_site(accesses_.site, sites_.size());
       for (std::size_t site = 0; site < sites_.size(); ++site) {
-        const auto rows = by_site.of(site);
-        result[site].lanes += rows.size();
-        if (sites_.space[site] == trace::AccessSpace::Image) {
+        SiteAccesses& of = result[site];
+        of.lanes += by_site.of(site).size();
+        if (!has_bytes(site)) {
           continue;
         }
-        result[site].sectors += blocks(rows, kSectorBytes);
-        result[site].lines += blocks(rows, kLineBytes);
+        of.nowhere += find_ranges(by_site.of(site));
+        of.bytes += bytes_;
+        of.sectors += united(ranges_, kSectorBytes);
+        of.lines += united(ranges_, kLineBytes);
       }
     }
     const std::size_t groups = std::size_t{*std::max_element(accesses_.group.begin(), accesses_.group.end())} + 1;
@@ -77,40 +77,72 @@ class LaunchAccesses {
       const std::uint32_t site = accesses_.site[rows.front()];
       SiteAccesses& of = result[site];
       ++of.groups;
-      if (sites_.space[site] == trace::AccessSpace::Image) {
+      if (!has_bytes(site)) {
         continue;
       }
-      of.group_sectors += blocks(rows, kSectorBytes);
-      of.group_lines += blocks(rows, kLineBytes);
+      find_ranges(rows);
+      const std::uint64_t lines = united(ranges_, kLineBytes);
+      of.group_sectors += united(ranges_, kSectorBytes);
+      of.group_lines += lines;
+      ++of.group_ranges.at(line_range(lines));
     }
   }
 
  private:
-  /// Distinct blocks of accesses of one site.
-  std::uint64_t blocks(std::span<const std::uint64_t> rows, std::uint32_t bytes) {
+  [[nodiscard]] bool has_bytes(std::size_t site) const {
+    return sites_.space[site] != trace::AccessSpace::Image || images_;
+  }
+
+  /// The bytes of accesses of one site, sorted, and their number before what is touched twice counts once. Returns the
+  /// accesses that touch none.
+  std::uint64_t find_ranges(std::span<const std::uint64_t> rows) {
     ranges_.clear();
+    bytes_ = 0;
+    std::uint64_t nowhere = 0;
     for (const std::uint64_t row : rows) {
-      ranges_.push_back(range_of(accesses_.address[row], sites_.bytes[accesses_.site[row]], bytes));
+      const std::uint32_t site = accesses_.site[row];
+      const std::size_t before = ranges_.size();
+      if (sites_.space[site] == trace::AccessSpace::Image) {
+        images_(site, accesses_.address[row], ranges_);
+      } else {
+        ranges_.push_back(range_of(accesses_.address[row], sites_.bytes[site]));
+      }
+      nowhere += ranges_.size() == before ? 1U : 0U;
+      for (std::size_t i = before; i < ranges_.size(); ++i) {
+        bytes_ += ranges_[i].last - ranges_[i].first + 1;
+      }
     }
-    return united(ranges_);
+    std::ranges::sort(ranges_, {}, &ByteRange::first);
+    return nowhere;
   }
 
   const trace::Accesses& accesses_;
   const trace::AccessSites& sites_;
-  std::vector<Range> ranges_;
+  ImageBytes images_;
+  std::vector<ByteRange> ranges_;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace
 
-std::vector<SiteAccesses> access_profile(const trace::Trace& trace) {
+std::size_t line_range(std::uint64_t lines) {
+  return lines == 0 ? 0 : std::min<std::size_t>(std::bit_width(lines - 1) + 1, kLineRanges - 1);
+}
+
+std::vector<SiteAccesses> access_profile(const trace::Trace& trace, const LaunchImages& images) {
   const trace::AccessSites& sites = trace.access_sites;
   std::vector<SiteAccesses> result(sites.size());
   for (std::size_t site = 0; site < sites.size() && sites.has_sums(); ++site) {
-    result[site] = {sites.lanes[site], sites.groups[site],        sites.sectors[site],
-                    sites.lines[site], sites.group_sectors[site], sites.group_lines[site]};
+    result[site] = {.lanes = sites.lanes[site],
+                    .groups = sites.groups[site],
+                    .sectors = sites.sectors[site],
+                    .lines = sites.lines[site],
+                    .group_sectors = sites.group_sectors[site],
+                    .group_lines = sites.group_lines[site],
+                    .bytes = sites.lanes[site] * sites.bytes[site]};
   }
   for (const trace::Launch& launch : trace.launches) {
-    LaunchAccesses(launch.data.accesses, trace.access_sites).add_to(result);
+    LaunchAccesses(launch.data.accesses, trace.access_sites, images ? images(launch) : ImageBytes()).add_to(result);
   }
   return result;
 }

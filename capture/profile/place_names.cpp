@@ -11,6 +11,39 @@ using spv::Op;
 namespace {
 
 constexpr std::size_t kMostPointerSteps = 64;
+constexpr const char* kUnnamed = "a place that the module does not name";
+
+/// The pointer of a store or an atomic; 0 for other instructions.
+spirv::Id stored_or_atomic(const spirv::Instruction& i) {
+  switch (static_cast<Op>(i.op())) {
+    case Op::OpStore:
+    case Op::OpAtomicStore:
+    case Op::OpAtomicFlagClear:
+      return i[1];
+    case Op::OpAtomicLoad:
+    case Op::OpAtomicExchange:
+    case Op::OpAtomicCompareExchange:
+    case Op::OpAtomicCompareExchangeWeak:
+    case Op::OpAtomicIIncrement:
+    case Op::OpAtomicIDecrement:
+    case Op::OpAtomicIAdd:
+    case Op::OpAtomicISub:
+    case Op::OpAtomicSMin:
+    case Op::OpAtomicUMin:
+    case Op::OpAtomicSMax:
+    case Op::OpAtomicUMax:
+    case Op::OpAtomicAnd:
+    case Op::OpAtomicOr:
+    case Op::OpAtomicXor:
+    case Op::OpAtomicFlagTestAndSet:
+    case Op::OpAtomicFMinEXT:
+    case Op::OpAtomicFMaxEXT:
+    case Op::OpAtomicFAddEXT:
+      return i[3];
+    default:
+      return 0;
+  }
+}
 
 }  // namespace
 
@@ -65,7 +98,24 @@ std::string PlaceNames::of(const spirv::Instruction& i) const {
 std::string PlaceNames::place_of(const spirv::Instruction& load) const {
   std::string name =
       load.is(Op::OpLoad) ? of_pointer(load[3], Fallback::Interface) : of_value(load[3], Fallback::Interface);
-  return name.empty() ? "a place that the module does not name" : name;
+  return name.empty() ? kUnnamed : name;
+}
+
+std::string PlaceNames::accessed_by(const spirv::Instruction& i) const {
+  if (!load_kind(i).empty()) {
+    return place_of(i);
+  }
+  std::string name;
+  if (i.is(Op::OpImageWrite)) {
+    name = of_value(i[1], Fallback::Interface);
+  } else if (const spirv::Id pointer = stored_or_atomic(i); pointer != 0) {
+    const spirv::Instruction* from = analysed_.index.definition(pointer);
+    const bool texel = from != nullptr && from->is(Op::OpImageTexelPointer);
+    name = of_pointer(texel ? (*from)[3] : pointer, Fallback::Interface);
+  } else {
+    return {};
+  }
+  return name.empty() ? kUnnamed : name;
 }
 
 /// A value's own name, or that of the variable that it was loaded from.

@@ -28,6 +28,9 @@ class PlaceNames {
   [[nodiscard]] std::string of(const spirv::Instruction& i) const;
   /// The loaded place, by its binding where it has no name; never "".
   [[nodiscard]] std::string place_of(const spirv::Instruction& load) const;
+  /// The place that a load, store, atomic, or access to an image touches, by its binding where it has no name; "" for
+  /// other instructions.
+  [[nodiscard]] std::string accessed_by(const spirv::Instruction& i) const;
 
  private:
   enum class Fallback : bool { None, Interface };

@@ -66,7 +66,7 @@ TEST(AccessProfile, CountsSectorsAndLines) {
   EXPECT_EQ(profile[2].groups, 0U);
 }
 
-// The places of texels in memory are not known.
+// The places of texels in memory are not known without a layout.
 TEST(AccessProfile, CountsOnlyExecutionsOfImages) {
   trace::Trace trace;
   add_site(trace, AccessSpace::Image, 0);
@@ -80,6 +80,44 @@ TEST(AccessProfile, CountsOnlyExecutionsOfImages) {
   EXPECT_EQ(profile[0].group_sectors, 0U);
   EXPECT_EQ(profile[0].group_lines, 0U);
   EXPECT_EQ(profile[1].group_sectors, 1U);
+}
+
+TEST(AccessProfile, AsksForTheBytesOfImages) {
+  trace::Trace trace;
+  add_site(trace, AccessSpace::Image, 0);
+  add_site(trace, AccessSpace::Descriptor, 8);
+  trace.launches = {launch_of({{0, 100, 0}, {0, 7, 0}, {0, 200, 1}, {1, 0, 2}, {1, 200, 2}})};
+  // Blocks of 4 bytes at 64 · address, two for 200; 7 is outside.
+  const auto profile = access_profile(trace, [](const trace::Launch&) -> ImageBytes {
+    return [](std::uint32_t site, std::uint64_t address, std::vector<ByteRange>& to) {
+      EXPECT_EQ(site, 0U);
+      if (address != 7) {
+        to.push_back({address * 64, address * 64 + 3});
+      }
+      if (address == 200) {
+        to.insert(to.begin(), {0, 3});
+      }
+    };
+  });
+  EXPECT_EQ(profile[0].lanes, 3U);
+  EXPECT_EQ(profile[0].nowhere, 1U);
+  EXPECT_EQ(profile[0].bytes, 12U);
+  EXPECT_EQ(profile[0].sectors, 3U);
+  EXPECT_EQ(profile[0].lines, 3U);
+  EXPECT_EQ(profile[0].group_sectors, 1U + 2U);
+  EXPECT_THAT(profile[0].group_ranges, testing::ElementsAre(0, 1, 1, 0, 0, 0, 0, 0));
+  EXPECT_EQ(profile[1].bytes, 16U);
+  EXPECT_EQ(profile[1].nowhere, 0U);
+  EXPECT_THAT(profile[1].group_ranges, testing::ElementsAre(0, 0, 1, 0, 0, 0, 0, 0));
+}
+
+TEST(AccessProfile, RangesOfLines) {
+  const std::pair<std::uint64_t, std::size_t> expected[] = {{0, 0},  {1, 1},  {2, 2},  {3, 3},  {4, 3},
+                                                            {5, 4},  {8, 4},  {9, 5},  {16, 5}, {17, 6},
+                                                            {32, 6}, {33, 7}, {64, 7}, {65, 7}, {~std::uint64_t{0}, 7}};
+  for (const auto& [lines, range] : expected) {
+    EXPECT_EQ(line_range(lines), range) << lines;
+  }
 }
 
 TEST(AccessProfile, MergesRangesOfAnySize) {

@@ -246,6 +246,15 @@ TEST(ThreadInstructions, AreSumsOverTheThreadsCalls) {
     const auto all = thread_instructions(trace, profile, launch, std::nullopt, "t.rrt");
     const auto first = thread_instructions(trace, profile, launch, std::uint16_t{0}, "t.rrt");
     const auto second = thread_instructions(trace, profile, launch, std::uint16_t{1}, "t.rrt");
+    const auto blocks = thread_blocks(trace, profile, launch, std::nullopt, "t.rrt");
+    ASSERT_EQ(blocks.size(), threads);
+    const auto blocks_of = [&](std::uint32_t path) {
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; path != 0 && i < 4; ++i) {
+        sum += trace.paths.counts[4 * std::size_t{path - 1} + i];
+      }
+      return sum;
+    };
     ASSERT_EQ(all.size(), threads);
     std::vector<std::optional<std::uint64_t>> events(threads), own(threads);
     std::uint32_t thread = threads;
@@ -263,6 +272,12 @@ TEST(ThreadInstructions, AreSumsOverTheThreadsCalls) {
       }
       EXPECT_EQ(first[t], own[t]);
       EXPECT_EQ(second[t], events[t]);
+      std::uint64_t executed = blocks_of(launch.thread_path[t]);
+      for (std::uint64_t row = launch.data.event_offset[t]; row < launch.data.event_offset[t + 1]; ++row) {
+        executed += blocks_of(launch.data.events.path[row]);
+      }
+      EXPECT_EQ(blocks[t].value_or(0), executed);
+      EXPECT_EQ(blocks[t].has_value(), all[t].has_value());
       EXPECT_EQ(all[t].has_value(), own[t].has_value() || events[t].has_value());
       EXPECT_EQ(all[t].value_or(0), own[t].value_or(0) + events[t].value_or(0));
     }

@@ -7,6 +7,7 @@
 #include "app/commands/command.hpp"
 #include "app/commands/options/options.hpp"
 #include "app/console/console.hpp"
+#include "app/report/profile/access_images.hpp"
 #include "app/report/profile/access_table.hpp"
 #include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/guard_table.hpp"
@@ -14,9 +15,13 @@
 #include "app/report/profile/pixel_instructions.hpp"
 #include "app/report/profile/profile_report.hpp"
 #include "app/report/profile/profile_table.hpp"
+#include "app/report/profile/register_chart.hpp"
 #include "app/report/profile/value_table.hpp"
+#include "app/report/shaders/pipeline_facts.hpp"
 #include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "capture/profile/access_names.hpp"
 #include "capture/profile/access_profile.hpp"
 #include "capture/profile/guard_profile.hpp"
 #include "capture/profile/merge.hpp"
@@ -25,6 +30,9 @@
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
 #include "sim/launch/resolve.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/memory/images/image_layout.hpp"
+#include "sim/settings/machine_settings.hpp"
 
 namespace rayreplay::app {
 namespace {
@@ -36,6 +44,7 @@ struct ProfileArguments {
   bool blocks = false;
   std::string report;
   std::optional<std::uint32_t> launch;
+  std::optional<std::string> machine;
   bool force = false;
   std::string rows;
   std::optional<std::uint32_t> top;
@@ -53,20 +62,29 @@ void require_counts(std::size_t rows, bool wanted, const char* what, const char*
   }
 }
 
-/// Maps are of a launch, which the profile alone does not have. A merged profile has none.
-void add_maps(report::ProfileContext& context, const ProfileArguments& options) {
-  require_counts(context.trace.paths.size(), options.launch.has_value(), "paths, which maps need", "paths",
-                 options.path);
-  if (!context.has_paths()) {
-    return;
-  }
-  const trace::Trace whole = trace::load(options.path);
+/// Maps and histograms are of launches, which the profile alone does not have. A merged profile has none.
+void add_pixels(report::ProfileContext& context, const trace::Trace& whole, const ProfileArguments& options) {
   context.maps_launch = options.launch.value_or(0);
+  context.pixels = report::pixel_histograms(whole, context.paths, options.path);
   if (whole.launches.empty() && !options.launch) {
     return;
   }
   const trace::Launch& launch = experiment::launch_of(whole, context.maps_launch, "--launch");
   context.maps = report::instruction_maps(whole, context.paths, launch, options.path);
+}
+
+void add_accesses(report::ProfileContext& context, const trace::Trace& whole) {
+  context.image_layout = memory::kAssumedImageLayout;
+  context.accesses.accesses = profile::access_profile(whole, report::images_in_layout(whole, context.image_layout));
+  context.accesses.names = profile::access_names(whole.shaders, whole.access_sites);
+  context.images = report::image_table(whole, context.accesses.names);
+}
+
+void add_registers(report::ProfileContext& context, const ProfileArguments& options) {
+  context.machine = machine::load_machine(options.machine.value_or(
+      std::get<std::string>(experiment::find_parameter(experiment::kMachineName)->declared.default_value)));
+  context.lanes = report::occupancy_warps(0, context.trace.header.warp_size, context.machine).lanes;
+  context.registers = report::register_marks(context.trace, context.shaders, context.machine, context.lanes);
 }
 
 int show(const ProfileArguments& options) {
@@ -79,6 +97,10 @@ int show(const ProfileArguments& options) {
     throw Error(ErrorKind::Usage, {"no maps of a launch are written", "--launch", std::to_string(*options.launch),
                                    "--report DIR", "leave --launch out, or add --report"});
   }
+  if (options.machine && options.report.empty()) {
+    throw Error(ErrorKind::Usage, {"no chart of occupancy is written", "--machine", *options.machine, "--report DIR",
+                                   "leave --machine out, or add --report"});
+  }
   require_distinct({{"--report", options.report}}, {{"TRACE", options.path}});
   if (!options.report.empty()) {
     output::require_folder_writable(options.report, options.force, report::profile_folder());
@@ -90,8 +112,8 @@ int show(const ProfileArguments& options) {
   const bool has_paths = trace.paths.size() != 0;
   // Accesses alone, or asked for: the only table that needs the launches.
   const bool has_others = trace.block_counts.size() + agreement_rows + trace.value_counts.size() != 0 || has_paths;
-  const bool shows_memory = options.rows == "memory" || (!has_others && trace.access_sites.size() != 0 &&
-                                                         options.report.empty() && options.rows.empty());
+  const bool shows_memory =
+      options.rows == "memory" || (!has_others && trace.access_sites.size() != 0 && options.rows.empty());
   require_counts(trace.access_sites.size(), options.rows == "memory", "accesses to memory", "memory", options.path);
   // Values alone, or asked for.
   const bool shows_values = asks_values || (trace.block_counts.size() + agreement_rows == 0 && !has_paths &&
@@ -116,14 +138,25 @@ int show(const ProfileArguments& options) {
     context.values = profile::value_profile(trace, options.path);
   }
   const std::vector<profile::ValuePlace>& values = context.values;
-  if (!options.report.empty()) {
-    add_maps(context, options);
+  require_counts(trace.paths.size(), options.launch.has_value(), "paths, which maps need", "paths", options.path);
+  const bool reports = !options.report.empty();
+  const bool needs_accesses = shows_memory || (reports && trace.access_sites.size() != 0);
+  if (needs_accesses || (reports && has_paths)) {
+    const trace::Trace whole = trace::load(options.path);
+    if (needs_accesses) {
+      add_accesses(context, whole);
+    }
+    if (reports && has_paths) {
+      add_pixels(context, whole, options);
+    }
+  }
+  if (reports) {
+    add_registers(context, options);
     report::write_profile_report(options.report, options.force, context);
   }
   std::optional<output::Table> memory;
   if (shows_memory) {
-    const trace::Trace whole = trace::load(options.path);
-    memory = report::access_table(whole, profile::access_profile(whole));
+    memory = report::access_table(trace.shaders, trace.access_sites, context.accesses);
   }
   const auto value_table = [&] {
     return report::value_table(trace, values, context.top_values, options.rows == "uniform-values");
@@ -249,6 +282,8 @@ void declare(CLI::App& command, ProfileArguments& options) {
             "Report");
   add_value(command, "--launch", options.launch, "N", "Launch of the report's maps of executed instructions (paths)",
             "Report");
+  add_plain(command, "--machine", options.machine, "NAME|FILE",
+            "Machine of the report's chart of registers and occupancy", "Report");
   add_force(command, options.force);
 }
 

@@ -226,6 +226,51 @@ void draw_bar(const GridPlot& plot, const GridFrame& frame, Canvas& canvas) {
   }
 }
 
+/// Labels of points, above or below them so that a line through a point does not cross its label. Each lies in the
+/// frame, and on no dot or label that is there before; one without such a place is left out.
+class PointLabels {
+ public:
+  PointLabels(const Frame& frame, Canvas& canvas) : frame_(frame), canvas_(canvas) {}
+
+  /// Dots come before all labels, so that no label hides one.
+  void keep_clear(const PlotPoint& dot) {
+    taken_.push_back({dot.x - kDotRoom, dot.x + kDotRoom, dot.y - kDotRoom, dot.y + kDotRoom});
+  }
+
+  void add(const PlotPoint& dot, const std::string& label) {
+    const double width = canvas_.text_width(label);
+    for (const bool right : {true, false}) {
+      for (const double down : {-10.0, -10 - kLine, -10 - 2 * kLine, 14.0, 14 + kLine, 14 + 2 * kLine}) {
+        const double left = right ? dot.x + kGap : dot.x - kGap - width;
+        const double base = dot.y + 4 + down;
+        const Box box{left, left + width, base - kLetter, base + 3};
+        if (box.left < frame_.left + 2 || box.right > frame_.right || box.top < frame_.top ||
+            box.bottom > frame_.bottom ||
+            std::ranges::any_of(taken_, [&](const Box& other) { return meet(box, other); })) {
+          continue;
+        }
+        taken_.push_back(box);
+        canvas_.text({right ? dot.x + kGap : dot.x - kGap, base}, right ? Anchor::Start : Anchor::End, label,
+                     Ink::Strong);
+        return;
+      }
+    }
+  }
+
+ private:
+  struct Box {
+    double left = 0, right = 0, top = 0, bottom = 0;
+  };
+  static constexpr double kDotRoom = 3.5, kLetter = 11;
+  static bool meet(const Box& a, const Box& b) {
+    return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  }
+
+  const Frame& frame_;
+  Canvas& canvas_;
+  std::vector<Box> taken_;
+};
+
 PlotSize measured(const Plot& plot, const Canvas& measure, bool with_title) {
   const Frame frame = frame_of(plot, measure, with_title);
   const std::size_t rows = legend(plot, measure, frame.left, frame.right, 0, nullptr);
@@ -286,6 +331,21 @@ void paint(const Plot& plot, Canvas& canvas, bool with_title) {
     }
     if (series.ring && is_shown(*series.ring)) {
       canvas.ring(at(*series.ring), kRing, series.color, fmt::format("{}: {:.0f}", series.name, series.ring->x));
+    }
+  }
+  PointLabels labels(frame, canvas);
+  for (const PlotSeries& series : plot.series) {
+    for (std::size_t i = 0; series.dots && !series.labels.empty() && i < series.points.size(); ++i) {
+      if (is_shown(series.points[i])) {
+        labels.keep_clear(at(series.points[i]));
+      }
+    }
+  }
+  for (const PlotSeries& series : plot.series) {
+    for (std::size_t i = 0; i < std::min(series.points.size(), series.labels.size()); ++i) {
+      if (is_shown(series.points[i])) {
+        labels.add(at(series.points[i]), series.labels[i]);
+      }
     }
   }
   legend(plot, canvas, frame.left, frame.right, frame.bottom + frame.labels + kLine + kGap + 6, &canvas);

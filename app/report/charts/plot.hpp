@@ -2,7 +2,8 @@
 //
 // Contract: an axis has a title with its unit, a range, and ticks with labels. Values outside the range and values that
 // are not finite are left out. `draw` fills a canvas of `size_of` points. Labels never overlap: if there are too many,
-// only every n-th is drawn; names, which a reader cannot interpolate, are rotated instead. The same plot gives the same
+// only every n-th is drawn; names, which a reader cannot interpolate, are rotated instead. A label of a point
+// that finds no free place beside its dot is left out; the tooltip has it. The same plot gives the same
 // picture. `with_title` off: title and note are shown elsewhere, such as on a page.
 #pragma once
 
@@ -27,6 +28,7 @@ struct PlotSeries {
   std::vector<std::string> titles{};  ///< by point: tooltip
   std::vector<double> spread{};       ///< by point: half the height of a band; empty: none
   std::optional<PlotPoint> ring{};    ///< a marked point
+  std::vector<std::string> labels{};  ///< by point: text beside the dot, where there is room for it
 };
 
 struct Plot {

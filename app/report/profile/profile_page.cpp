@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "app/report/page/page.hpp"
+#include "app/report/profile/access_charts.hpp"
 #include "app/report/profile/agreement_charts.hpp"
 #include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/block_histogram.hpp"
@@ -126,6 +127,9 @@ std::string counts_text(const ProfileContext& context, const ProfileDetails& det
   if (!context.values.empty()) {
     parts.push_back("values of " + counted(context.values.size(), "loaded number"));
   }
+  if (context.has_accesses()) {
+    parts.push_back("accesses of " + counted(context.trace.access_sites.size(), "place"));
+  }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -135,7 +139,7 @@ std::string missing_counts(const ProfileContext& context) {
   for (const auto& [there, name] :
        {std::pair{context.has_blocks(), "blocks"}, std::pair{!context.agreement.branches.empty(), "branches"},
         std::pair{!context.agreement.loads.empty(), "loads"}, std::pair{context.has_paths(), "paths"},
-        std::pair{!context.values.empty(), "values"}}) {
+        std::pair{!context.values.empty(), "values"}, std::pair{context.has_accesses(), "memory"}}) {
     if (!there) {
       missing.emplace_back(name);
     }
@@ -175,11 +179,13 @@ std::string files_text(const ProfileContext& context, bool has_histogram) {
   std::string files = "profile.json";
   for (const auto& [there, names] :
        {std::pair{context.has_blocks(), ", shaders.csv, blocks.csv, classes.csv, levels.csv"},
-        std::pair{has_histogram, ", histogram.csv"}, std::pair{context.has_paths(), ", paths.csv"},
+        std::pair{has_histogram, ", histogram.csv"}, std::pair{context.has_paths(), ", paths.csv, pixels.csv"},
         std::pair{context.has_agreement(), ", uniformity.csv"},
         std::pair{!context.agreement.branches.empty(), ", branches.csv"},
         std::pair{!context.agreement.loads.empty(), ", loads.csv"},
-        std::pair{!context.values.empty(), ", values.csv, uniform-values.csv"}}) {
+        std::pair{!context.values.empty(), ", values.csv, uniform-values.csv"},
+        std::pair{context.has_accesses(), ", memory.csv, lines.csv, images.csv"},
+        std::pair{!context.registers.marks.empty(), ", registers.csv"}}) {
     files += there ? names : "";
   }
   return files;
@@ -249,6 +255,22 @@ void add_instructions(PageData& data, const ProfileContext& context, const Profi
   }
   data["shown_by"] = "rayreplay shaders " + text::printable(context.file) + " --disassemble N";
   data["left_out"] = left_out == 0 ? "" : counted(left_out, "shader");
+}
+
+void add_memory(PageData& data, const ProfileContext& context) {
+  AccessDetails details = context.accesses;
+  details.order = by_transactions(details.accesses);
+  const trace::AccessSites& sites = context.trace.access_sites;
+  data["memory_verdict"] = access_verdict(context.trace.shaders, sites, details);
+  if (const std::vector<Chart> charts = access_charts(sites, details); !charts.empty()) {
+    data["memory"] = PageData{{"charts", page_charts(charts)}};
+  }
+  data["memory_rows"] =
+      bounded_table(access_table(context.trace.shaders, sites, details), "memory.csv", "sectors_share");
+  if (!context.images.rows.empty()) {
+    data["image_rows"] = bounded_table(context.images, "images.csv");
+    data["image_layout"] = context.image_layout;
+  }
 }
 
 }  // namespace
@@ -375,7 +397,24 @@ std::string profile_page(const ProfileContext& context, const ProfileDetails& de
     data["path_rows"] = bounded_table(path_table(context.trace, context.paths), "paths.csv", "instructions_share");
     data["maps"] = page_figures(context.maps);
     data["maps_launch"] = std::to_string(context.maps_launch);
+    if (std::vector<Chart> pixels = pixel_charts(context.pixels); !pixels.empty()) {
+      data["pixels"] = PageData{{"charts", page_charts(pixels)}};
+    } else {
+      data["no_pixels"] = true;
+    }
   }
+  data["has_memory"] = context.has_accesses();
+  if (context.has_accesses()) {
+    add_memory(data, context);
+  }
+  if (const auto registers =
+          register_charts(context.trace.shaders, context.registers.marks, context.machine, context.lanes);
+      !registers.empty()) {
+    data["registers"] = PageData{{"charts", page_charts(registers)}};
+    data["register_rows"] =
+        bounded_table(register_table(context.trace.shaders, context.registers.marks), "registers.csv");
+  }
+  data["register_reason"] = context.registers.reason;
   data["has_values"] = !context.values.empty();
   if (!context.values.empty()) {
     const std::vector<profile::ValuePlace> values = by_lanes(context.values);

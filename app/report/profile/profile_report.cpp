@@ -8,6 +8,7 @@
 
 #include "app/report/context/provenance.hpp"
 #include "app/report/page/page.hpp"
+#include "app/report/profile/access_charts.hpp"
 #include "app/report/profile/agreement_table.hpp"
 #include "app/report/profile/block_histogram.hpp"
 #include "app/report/profile/path_table.hpp"
@@ -22,12 +23,17 @@
 namespace rayreplay::report {
 namespace {
 
-constexpr std::array<std::string_view, 13> kProfileFiles = {
-    "index.html",    "profile.json",   "shaders.csv",  "blocks.csv", "classes.csv", "levels.csv",        "paths.csv",
-    "histogram.csv", "uniformity.csv", "branches.csv", "loads.csv",  "values.csv",  "uniform-values.csv"};
+constexpr std::array<std::string_view, 18> kProfileFiles = {
+    "index.html", "profile.json",  "shaders.csv",    "blocks.csv",   "classes.csv",   "levels.csv",
+    "paths.csv",  "histogram.csv", "uniformity.csv", "branches.csv", "loads.csv",     "values.csv",
+    "pixels.csv", "memory.csv",    "lines.csv",      "images.csv",   "registers.csv", "uniform-values.csv"};
 
 bool is_profile_file(std::string_view name) {
   return std::ranges::find(kProfileFiles, name) != kProfileFiles.end() || is_instruction_map(name);
+}
+
+output::Table memory_table(const ProfileContext& context) {
+  return access_table(context.trace.shaders, context.trace.access_sites, context.accesses);
 }
 
 /// The JSON of the report: with provenance, blocks and what the page shows beside.
@@ -54,6 +60,17 @@ nlohmann::ordered_json report_json(const ProfileContext& context, const ProfileD
           to_json(value_table(context.trace, context.values, context.top_values, uniform));
     }
   }
+  if (context.has_paths()) {
+    document["pixels"] = to_json(pixel_table(context.pixels));
+  }
+  if (context.has_accesses()) {
+    document["memory"] = to_json(memory_table(context));
+    document["lines"] = to_json(line_table(context.trace.access_sites, context.accesses));
+    document["images"] = to_json(context.images);
+    document["image_layout"] = context.image_layout;
+  }
+  document["registers"] = to_json(register_table(context.trace.shaders, context.registers.marks));
+  document["occupancy"] = {{"machine", context.machine.name}, {"warp_size", context.lanes}};
   return document;
 }
 
@@ -117,7 +134,14 @@ void write_profile_report(const std::filesystem::path& path, bool force, const P
   }
   if (context.has_paths()) {
     write_csv("paths.csv", path_table(context.trace, context.paths));
+    write_csv("pixels.csv", pixel_table(context.pixels));
   }
+  if (context.has_accesses()) {
+    write_csv("memory.csv", memory_table(context));
+    write_csv("lines.csv", line_table(context.trace.access_sites, context.accesses));
+    write_csv("images.csv", context.images);
+  }
+  write_csv("registers.csv", register_table(context.trace.shaders, context.registers.marks));
   if (!context.values.empty()) {
     write_csv("values.csv", value_table(context.trace, context.values, context.top_values, false));
     write_csv("uniform-values.csv", value_table(context.trace, context.values, context.top_values, true));

@@ -130,6 +130,12 @@ std::vector<double> ranks_of(std::span<const double> values) {
 
 }  // namespace
 
+std::optional<ShaderStage> only_stage(const trace::Executable& executable) {
+  const auto* found = std::find_if(kStageBits.begin(), kStageBits.end(),
+                                   [&](const auto& bit) { return bit.first == executable.stages; });
+  return found == kStageBits.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::vector<ShaderDriverFacts> driver_facts(const std::vector<trace::PipelineFacts>& pipelines,
                                             const std::vector<trace::ShaderStage>& stages) {
   std::vector<ShaderDriverFacts> facts(stages.size());

@@ -36,6 +36,9 @@ struct ShaderDriverFacts {
 [[nodiscard]] std::vector<ShaderDriverFacts> driver_facts(const std::vector<trace::PipelineFacts>& pipelines,
                                                           const std::vector<trace::ShaderStage>& stages);
 
+/// The stage of ray tracing of a program that has no other stage.
+[[nodiscard]] std::optional<trace::ShaderStage> only_stage(const trace::Executable& executable);
+
 /// Spearman's rank correlation: the correlation of ranks, where equal values have the mean of their ranks. None for
 /// fewer than three pairs, or where all values of a side are equal. O(n log n).
 [[nodiscard]] std::optional<double> rank_correlation(std::span<const double> a, std::span<const double> b);

@@ -28,6 +28,31 @@ TEST(Chart, PointsThatAreNoneAreLeftOut) {
   EXPECT_THAT(report::svg_figure(pictures::BarPlot{.stacked = true}), Not(HasSubstr("nan")));
 }
 
+TEST(Chart, LabelsOfPointsLieOnNothingOrAreLeftOut) {
+  pictures::Plot plot;
+  pictures::PlotSeries points{.name = "a"};
+  points.line = false;
+  for (int i = 0; i < 40; ++i) {
+    points.points.push_back({static_cast<double>(i % 2), 1});
+    points.labels.push_back("<label " + std::to_string(i) + ">");
+  }
+  plot.series = {points};
+  fit_axes(plot, {.margin = 0.1});
+  const std::string svg = report::svg_figure(plot);
+  EXPECT_THAT(svg, HasSubstr("&lt;label 0&gt;"));
+  EXPECT_THAT(svg, HasSubstr("&lt;label 1&gt;"));
+  EXPECT_THAT(svg, Not(HasSubstr("&lt;label 39&gt;"))) << "there is no room for so many";
+  // No two have one place.
+  std::set<std::string> places;
+  std::size_t labels = 0;
+  for (std::size_t at = svg.find("&lt;label"); at != std::string::npos; at = svg.find("&lt;label", at + 1)) {
+    places.insert(svg.substr(svg.rfind("<text", at), svg.rfind('>', at) - svg.rfind("<text", at)));
+    ++labels;
+  }
+  EXPECT_EQ(places.size(), labels);
+  EXPECT_GE(labels, 4U);
+}
+
 TEST(Chart, BarsBandsAndRingsAreDrawnInBothForms) {
   pictures::Plot plot{.title = "t", .rule = 1};
   plot.series = {{.name = "a", .points = {{0, 1}, {1, 2}}, .dots = false, .spread = {0.5, 0.5}, .ring = {{1, 2}}}};

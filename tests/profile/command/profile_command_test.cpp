@@ -144,11 +144,12 @@ TEST_F(ProfileCommand, AccessesToBuffers) {
   for (const auto& words : {std::vector<std::string>{"profile", file, "--format", "csv"},
                             std::vector<std::string>{"profile", file, "--rows", "memory", "--format", "csv"}}) {
     EXPECT_THAT(printed(words),
-                HasSubstr("shader,stage,name,function,block,instruction,kind,memory,set,binding,element,bytes,"
-                          "executions,warp_instructions,sectors,lines,sectors_per_instruction,lines_per_instruction,"
-                          "sectors_share\r\n"));
-    EXPECT_THAT(printed(words), HasSubstr(",0,0,2,load,descriptor,1,2,3,4,3,2,2,1,1.5,1,0.75\r\n"));
-    EXPECT_THAT(printed(words), HasSubstr(",0,1,5,store,device address,,,,8,1,1,1,1,1,1,0.25\r\n"));
+                HasSubstr("shader,stage,name,function,function_name,block,label,instruction,kind,memory,subject,source,"
+                          "set,binding,element,bytes,executions,warp_instructions,asked_bytes,sectors,lines,"
+                          "transactions,sectors_per_instruction,lines_per_instruction,sectors_share,outside\r\n"));
+    // The module has no loads or stores there: no names.
+    EXPECT_THAT(printed(words), HasSubstr(",0,,0,,2,load,descriptor,,,1,2,3,4,3,2,12,2,1,3,1.5,1,0.75,\r\n"));
+    EXPECT_THAT(printed(words), HasSubstr(",0,,1,,5,store,device address,,,,,,8,1,1,8,1,1,1,1,1,0.25,\r\n"));
   }
   const auto document = nlohmann::json::parse(printed({"profile", file, "--rows", "memory", "--format", "json"}));
   EXPECT_EQ(document.at("memory").at(0).at("sectors_per_instruction"), 1.5);
@@ -282,8 +283,8 @@ TEST_F(ProfileCommand, ReportShowsMeasuredUniformity) {
         "observed uniform", "Unused code by shader"}) {
     EXPECT_THAT(html, HasSubstr(text));
   }
-  EXPECT_THAT(
-      html, AllOf(HasSubstr("paths, values (capture with --profile paths,values)"), Not(HasSubstr("blocks (capture"))));
+  EXPECT_THAT(html, AllOf(HasSubstr("paths, values, memory (capture with --profile paths,values,memory)"),
+                          Not(HasSubstr("blocks (capture"))));
   const json data = json::parse(test::read_bytes(folder + "/profile.json"));
   const std::string surfaces = test::read_bytes(std::string(RAYREPLAY_SOURCE_DIR) + "/docs/surfaces.md");
   for (const char* list : {"uniformity", "branches", "loads"}) {
@@ -316,9 +317,11 @@ TEST_F(ProfileCommand, ReportTakesWhatTheTraceCounts) {
   printed({"profile", file, "--report", folder});
   const std::string html = test::read_bytes(folder + "/index.html");
   EXPECT_EQ(test::html_fault(html), "");
-  EXPECT_THAT(html, AllOf(HasSubstr("blocks, loads, paths, values (capture with --profile blocks,loads,paths,values)"),
-                          Not(HasSubstr("Unused code by shader")), HasSubstr("shader 0: sky (miss)"),
-                          HasSubstr("11 groups: condition divergent (uniform in 45.5 %)")));
+  EXPECT_THAT(
+      html,
+      AllOf(HasSubstr("blocks, loads, paths, values, memory (capture with --profile blocks,loads,paths,values,memory)"),
+            Not(HasSubstr("Unused code by shader")), HasSubstr("shader 0: sky (miss)"),
+            HasSubstr("11 groups: condition divergent (uniform in 45.5 %)")));
   EXPECT_FALSE(std::filesystem::exists(folder + "/blocks.csv"));
   EXPECT_FALSE(std::filesystem::exists(folder + "/loads.csv"));
   EXPECT_THAT(printed({"shaders", file, "--disassemble", "0", "--pipeline", "3"}),

@@ -170,7 +170,7 @@ TEST_F(ValueCommand, ThePageShowsValuesByField) {
   trace.value_counts = {};
   printed({"profile", save("none.rrt", trace), "--report", scratch_ / "none"});
   EXPECT_THAT(test::read_bytes(scratch_ / "none/index.html"),
-              AllOf(Not(HasSubstr("Values of loads")), HasSubstr("values (capture with --profile"),
+              AllOf(Not(HasSubstr("Values of loads")), HasSubstr("values, memory (capture with --profile"),
                     Not(HasSubstr("values.csv"))));
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "none/values.csv"));
 }
