@@ -90,8 +90,8 @@ CounterPlan plan_counters(const spirv::ControlFlow& flow, const std::vector<bool
     Candidate candidate;
     candidate.arc = a;
     candidate.is_edge = arc.kind == Arc::Kind::Edge;
-    candidate.countable =
-        arc.kind == Arc::Kind::Block || (candidate.is_edge && !is_alone(arc) && is_countable(arc.from, arc.to));
+    candidate.countable = arc.kind == Arc::Kind::Block || (set == CounterSet::Minimal && candidate.is_edge &&
+                                                           !is_alone(arc) && is_countable(arc.from, arc.to));
     if (arc.from != kNoNode && arc.to != kNoNode) {
       candidate.depth = std::min(flow.loops.depth(arc.from), flow.loops.depth(arc.to));
     }
@@ -107,7 +107,9 @@ CounterPlan plan_counters(const spirv::ControlFlow& flow, const std::vector<bool
     }
     if (!candidate.countable) {
       plan = every_block(flow);
-      plan.all_because = "edges that cannot be counted form a circuit";
+      if (set == CounterSet::Minimal) {
+        plan.all_because = "edges that cannot be counted form a circuit";
+      }
       return plan;
     }
     plan.sites.push_back({candidate.is_edge ? arc.from : kNoNode, arc.to});

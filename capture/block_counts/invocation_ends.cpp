@@ -8,16 +8,11 @@ using spirv::Id;
 using spirv::Instruction;
 using spv::Op;
 
-namespace {
-
-/// In the middle of a block.
 bool may_end_at(const Instruction& i) {
   // A demoted invocation goes on as a helper, which counts nothing.
   return i.is(Op::OpDemoteToHelperInvocation) || i.is(Op::OpReportIntersectionKHR) ||
          i.is(Op::OpIgnoreIntersectionNV) || i.is(Op::OpTerminateRayNV);
 }
-
-}  // namespace
 
 InvocationEnds::InvocationEnds(const spirv::Module& module) {
   std::unordered_map<Id, std::vector<Id>> callers;

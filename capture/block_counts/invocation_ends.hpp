@@ -9,6 +9,9 @@
 
 namespace rayreplay::block_counts {
 
+/// Whether an invocation may end at an instruction in the middle of a block.
+[[nodiscard]] bool may_end_at(const spirv::Instruction& i);
+
 class InvocationEnds {
  public:
   /// Linear in the module.

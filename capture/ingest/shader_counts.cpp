@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "base/count_text.hpp"
 #include "capture/block_counts/derived_counts.hpp"
+#include "capture/block_counts/group_sources.hpp"
 #include "capture/ingest/counted_module.hpp"
 
 namespace rayreplay::ingest {
@@ -22,15 +24,21 @@ using block_counts::Node;
 constexpr std::uint64_t kMostLanes = 64;
 
 /// Bits of a site's cells.
-constexpr unsigned kLanes = 1, kGroups = 2, kUniform = 4, kUniformAddress = 8;
+constexpr unsigned kLanes = 1, kGroups = 2, kUniform = 4, kUniformAddress = 8, kUniformBoth = 16;
 
 /// Of a table of values (spool/format.hpp).
 constexpr std::uint64_t kSlotCells = 3;
+constexpr std::uint64_t kSlotsOfAFilter = 4;
 constexpr std::uint64_t kHeldValue = std::uint64_t{1} << 32;
 constexpr unsigned kMostComponents = 4;
 
+/// The first cell of a site's slots, behind its own first one.
+std::uint64_t slots_of(const spool::CounterSite& site) {
+  return static_cast<unsigned>(std::popcount(site.cells)) + (site.slots + kSlotsOfAFilter - 1) / kSlotsOfAFilter;
+}
+
 std::uint64_t size_of(const spool::CounterSite& site) {
-  return static_cast<unsigned>(std::popcount(site.cells)) + site.slots * kSlotCells;
+  return slots_of(site) + site.slots * kSlotCells;
 }
 
 struct Sums {
@@ -213,7 +221,7 @@ class Reader {
         }
         for (const spool::CounterSite& site : function.sites) {
           const std::uint64_t slots = site.kind == spool::SiteKind::Value ? site.slots : 0;
-          for (std::uint64_t slot = 0, at = site.cell + std::uint64_t{2}; slot < slots && at < function.cells;
+          for (std::uint64_t slot = 0, at = site.cell + slots_of(site); slot < slots && at < function.cells;
                ++slot, at += kSlotCells) {
             keys[first + at] = true;
           }
@@ -305,7 +313,8 @@ class Reader {
     if (!flow) {
       return reason;
     }
-    if (std::string why = site_fault(counted, *flow); !why.empty()) {
+    const std::vector<Node> sources = block_counts::group_sources(function, *flow);
+    if (std::string why = site_fault(counted, *flow, sources); !why.empty()) {
       return why;
     }
     const std::vector<bool> may_end = module.ends.blocks_of(function, *flow);
@@ -315,7 +324,7 @@ class Reader {
         continue;
       }
       const std::size_t first = counted.first + std::size_t{counted.cells} * (shader - shaders.front() + 0U);
-      const Counted of{pipeline, shader, counted, *flow, {sums.cells.data() + first, counted.cells}};
+      const Counted of{pipeline, shader, counted, *flow, sources, {sums.cells.data() + first, counted.cells}};
       std::string why = add_blocks(of, may_end, rows);
       why = why.empty() ? add_instructions(of, rows) : why;
       why = why.empty() ? add_values(of, rows) : why;
@@ -337,6 +346,7 @@ class Reader {
     std::uint16_t shader;
     const spool::CountedFunction& function;
     const spirv::ControlFlow& flow;
+    const std::vector<Node>& sources;  ///< of the blocks' groups
     std::span<const std::uint64_t> cells;
 
     /// The number of a site that has it.
@@ -345,30 +355,46 @@ class Reader {
     }
   };
 
+  /// By block, whether a site counts its groups.
+  static std::vector<bool> with_groups(const spool::CountedFunction& counted, const std::vector<Node>& sources) {
+    std::vector<bool> own(sources.size());
+    for (const spool::CounterSite& site : counted.sites) {
+      if (site.kind == spool::SiteKind::Block && (site.cells & kGroups) != 0 && site.to < own.size()) {
+        own[site.to] = true;
+      }
+    }
+    std::vector<bool> result = own;
+    for (std::size_t b = 0; b < result.size(); ++b) {
+      result[b] = own[b] || own[sources[b]];
+    }
+    return result;
+  }
+
   /// Empty, or the fault of a function's sites.
-  static std::string site_fault(const spool::CountedFunction& counted, const spirv::ControlFlow& flow) {
-    bool groups = true;  // of every block
-    std::size_t blocks = 0;
-    std::set<std::pair<std::uint32_t, unsigned>> instructions;  // with the component + 1 of values
+  static std::string site_fault(const spool::CountedFunction& counted, const spirv::ControlFlow& flow,
+                                const std::vector<Node>& sources) {
+    std::vector<bool> executions = with_groups(counted, sources);  // by block: known before the next site
+    std::set<std::pair<std::uint32_t, unsigned>> instructions;     // with the component + 1 of values
     for (const spool::CounterSite& site : counted.sites) {
       const std::uint64_t end = std::uint64_t{site.cell} + size_of(site);
-      const unsigned cells = site.cells, always = site.always;
+      const unsigned cells = site.cells, always = site.always, own = cells & (kLanes | kGroups);
       const bool is_block = site.kind == spool::SiteKind::Block, is_value = site.kind == spool::SiteKind::Value;
-      if (is_value ? cells != (kLanes | kGroups) || site.slots == 0 || site.component >= kMostComponents
+      if (is_value ? cells != own || site.slots == 0 || site.component >= kMostComponents
                    : site.slots != 0 || site.component != 0) {
         return fmt::format("a site of component {} has a table of size {}", site.component, site.slots);
       }
-      groups = groups && (!is_block || (cells & kGroups) != 0);
-      blocks += is_block ? 1U : 0U;
-      if (is_block ? cells != kLanes && cells != (kLanes | kGroups)
-                   : cells != 0 &&
-                         ((cells & (kLanes | kGroups)) != (kLanes | kGroups) || cells > 15 || (cells & always) != 0)) {
+      if (is_block ? cells == 0 || cells != own
+                   : (own != 0 && own != (kLanes | kGroups)) || cells > 31 || (cells & always) != 0 ||
+                         ((cells & kUniformBoth) != 0) != ((cells & kUniform) != 0 && (cells & kUniformAddress) != 0)) {
         return fmt::format("a site has the numbers {}", cells);
       }
       if (end > counted.cells) {
         return fmt::format("a site's last count would be number {} of {}", end, counted.cells);
       }
       if (is_block) {
+        if (site.from != spool::kNone && (cells & kGroups) != 0) {
+          return "groups of lanes cannot be counted on an edge";
+        }
         continue;
       }
       if (site.to >= flow.blocks.size() || site.instruction < flow.blocks[site.to].first ||
@@ -378,9 +404,10 @@ class Reader {
       if (!instructions.emplace(site.instruction, is_value ? site.component + 1U : 0U).second) {
         return fmt::format("instruction {} is there twice", site.instruction);
       }
-      if (cells == 0 && (!groups || blocks == 0)) {
+      if (own == 0 && !executions[site.to]) {
         return fmt::format("instruction {} has no counter, and its block has none", site.instruction);
       }
+      executions[site.to] = true;
     }
     return {};
   }
@@ -390,7 +417,7 @@ class Reader {
     std::vector<CounterSite> sites;
     std::vector<std::uint64_t> lanes;
     for (const spool::CounterSite& site : of.function.sites) {
-      if (site.kind == spool::SiteKind::Block) {
+      if (site.kind == spool::SiteKind::Block && (site.cells & kLanes) != 0) {
         sites.push_back({site.from, site.to});
         lanes.push_back(of.number(site, kLanes));
       }
@@ -406,18 +433,19 @@ class Reader {
     for (Node b = 0; b < of.flow.blocks.size(); ++b) {
       rows.blocks.push_back({of.pipeline, of.shader, of.function.function, b, derived.blocks[b], 0});
     }
+    const std::vector<bool> known = with_groups(of.function, of.sources);
     bool groups = true;
+    for (Node b = 0; b < of.flow.blocks.size(); ++b) {
+      groups = groups && (known[b] || !of.flow.reached(b));
+    }
+    std::vector<std::optional<std::uint64_t>> counted(of.flow.blocks.size());
     for (const spool::CounterSite& site : of.function.sites) {
-      if (site.kind != spool::SiteKind::Block) {
-        continue;
+      if (site.kind == spool::SiteKind::Block && (site.cells & kGroups) != 0 && site.to < counted.size()) {
+        counted[site.to] = of.number(site, kGroups);
       }
-      if ((site.cells & kGroups) == 0) {
-        groups = false;
-      } else if (site.from != spool::kNone) {
-        return "groups of lanes cannot be counted on an edge";
-      } else {
-        rows.blocks[begin + site.to].groups = of.number(site, kGroups);
-      }
+    }
+    for (Node b = 0; b < of.flow.blocks.size(); ++b) {
+      rows.blocks[begin + b].groups = counted[b] ? *counted[b] : counted[of.sources[b]].value_or(0);
     }
     has_groups_ = has_groups_ && groups;
     for (std::size_t r = begin; r < rows.blocks.size() && groups; ++r) {
@@ -429,24 +457,49 @@ class Reader {
     return {};
   }
 
-  /// Adds rows for its branches and loads, after those for its blocks. Empty, or why there are no rows.
-  std::string add_instructions(const Counted& of, Rows& rows) const {
-    const std::size_t first_block = rows.blocks.size() - (rows.blocks.empty() ? 0 : of.flow.blocks.size());
+  struct Executions {
+    std::uint64_t lanes = 0, groups = 0;
+  };
+  /// Calls `visit` with each site of an instruction and its executions: its own, else those of the last site before it
+  /// in its block, else those of the block. Rows of blocks are there. Empty, or a fault of `visit`.
+  template <typename Visit>
+  static std::string for_each_instruction(const Counted& of, const Rows& rows, const Visit& visit) {
+    std::map<std::uint32_t, Executions> last;  // by block
+    for (std::size_t r = rows.blocks.size() - (rows.blocks.empty() ? 0 : of.flow.blocks.size()); r < rows.blocks.size();
+         ++r) {
+      last[rows.blocks[r].block] = {rows.blocks[r].lanes, rows.blocks[r].groups};
+    }
     for (const spool::CounterSite& site : of.function.sites) {
-      if (site.kind == spool::SiteKind::Block || site.kind == spool::SiteKind::Value) {
+      if (site.kind == spool::SiteKind::Block) {
         continue;
       }
-      InstructionRow row{of.pipeline, of.shader, of.function.function, site.to, site.instruction};
-      if (site.cells == 0) {
-        row.lanes = rows.blocks[first_block + site.to].lanes;
-        row.groups = rows.blocks[first_block + site.to].groups;
-      } else {
-        row.lanes = of.number(site, kLanes);
-        row.groups = of.number(site, kGroups);
+      Executions& executions = last[site.to];
+      if ((site.cells & kLanes) != 0) {
+        executions = {of.number(site, kLanes), 0};
+        for (const unsigned bit : {kGroups, kUniform, kUniformAddress, kUniformBoth}) {
+          executions.groups += (site.cells & bit) != 0 ? of.number(site, bit) : 0;
+        }
       }
+      if (std::string why = visit(site, executions); !why.empty()) {
+        return why;
+      }
+    }
+    return {};
+  }
+
+  /// Adds rows for its branches and loads, after those for its blocks. Empty, or why there are no rows.
+  std::string add_instructions(const Counted& of, Rows& rows) const {
+    return for_each_instruction(of, rows, [&](const spool::CounterSite& site, const Executions& executions) {
+      if (site.kind == spool::SiteKind::Value) {
+        return std::string();
+      }
+      InstructionRow row{of.pipeline, of.shader, of.function.function, site.to, site.instruction};
+      row.lanes = executions.lanes;
+      row.groups = executions.groups;
+      const std::uint64_t both = (site.cells & kUniformBoth) != 0 ? of.number(site, kUniformBoth) : 0;
       const auto uniform = [&](unsigned bit) {
         return (site.always & bit) != 0  ? row.groups
-               : (site.cells & bit) != 0 ? of.number(site, bit)
+               : (site.cells & bit) != 0 ? of.number(site, bit) + both
                                          : trace::kNotCompared;
       };
       row.uniform = uniform(kUniform);
@@ -461,31 +514,24 @@ class Reader {
         }
       }
       (site.kind == spool::SiteKind::Branch ? rows.branches : rows.loads).push_back(row);
-    }
-    return {};
+      return std::string();
+    });
   }
 
   /// Adds rows for its loaded values. Empty, or why there are no rows.
   [[nodiscard]] std::string add_values(const Counted& of, Rows& rows) const {
-    for (const spool::CounterSite& site : of.function.sites) {
+    return for_each_instruction(of, rows, [&](const spool::CounterSite& site, const Executions& executions) {
       if (site.kind != spool::SiteKind::Value) {
-        continue;
+        return std::string();
       }
-      PlaceRow row{of.pipeline,
-                   of.shader,
-                   of.function.function,
-                   site.to,
-                   site.instruction,
-                   site.component,
-                   of.number(site, kLanes),
-                   of.number(site, kGroups),
-                   {}};
+      PlaceRow row{of.pipeline,    of.shader,        of.function.function, site.to, site.instruction,
+                   site.component, executions.lanes, executions.groups,    {}};
       if (std::string why = group_fault("instruction", row.instruction, row.lanes, row.groups); !why.empty()) {
         return why;
       }
       std::uint64_t lanes = 0, groups = 0;
       for (std::size_t slot = 0; slot < site.slots; ++slot) {
-        const auto cells = of.cells.subspan(site.cell + 2 + slot * kSlotCells, kSlotCells);
+        const auto cells = of.cells.subspan(site.cell + slots_of(site) + slot * kSlotCells, kSlotCells);
         if (cells[0] == 0) {
           continue;
         }
@@ -504,8 +550,8 @@ class Reader {
         groups += cells[2];
       }
       rows.places.push_back(std::move(row));
-    }
-    return {};
+      return std::string();
+    });
   }
 
   /// Empty, or why so many groups cannot have so many lanes.

@@ -15,41 +15,58 @@ namespace rayreplay::instrument {
 
 enum class SiteKind : std::uint8_t { Block = 0, Branch, Load, Value };
 
-/// The numbers that a site may have, a cell of u64 each, in this order.
+/// The numbers that a site may have, a cell of u64 each, in this order. A group of a Branch or Load adds to one of the
+/// cells from kGroups on, so its groups are their sum, and those whose lanes all had one value kUniform + kUniformBoth.
 enum Cell : std::uint8_t {
   kLanes = 1,
   kGroups = 2,
   kUniform = 4,         ///< groups whose lanes all had one condition, selector or value
   kUniformAddress = 8,  ///< groups whose lanes all had one address
+  kUniformBoth = 16,    ///< groups of both kinds; there if both are compared
 };
-inline constexpr std::uint8_t kCells = 4;
 
-/// A site of kind Value has a table of values behind its numbers. A slot has these cells: its key, whose upper half
+/// A site of kind Value has a table of values behind its numbers: filters, whose content means nothing to readers, then
+/// slots. A slot has these cells: its key, whose upper half
 /// is the tables' mark if the slot is taken, with the value below it; the lanes that had the value; the groups whose
 /// lanes all had it. A value that finds no free slot is counted among the site's lanes and groups alone.
 inline constexpr std::uint32_t kSlotCells = 3;
+/// Slots for each filter, a cell.
+inline constexpr std::uint32_t kSlotsOfAFilter = 4;
 /// The mark as instrument() writes it: fit for memory of zeros.
 inline constexpr std::uint32_t kTableMark = 1;
 /// Slots of a table at most.
 inline constexpr std::uint32_t kMostValueSlots = 1024;
 
 /// A place whose executions are counted.
+///
+/// A Branch, Load or Value without lanes and groups has those of the last site before it in its block that has them; if
+/// there is none, those of the block. A block without groups has those of its only predecessor (group_sources.hpp).
 struct CounterSite {
   SiteKind kind = SiteKind::Block;
   /// Block: the executions of block `to`; with `from` those of the edge between them. Others: `to` has the instruction.
   block_counts::CounterSite place;
   std::uint32_t instruction = 0;  ///< Branch, Load, Value: its place in the application's function
   std::uint32_t cell = 0;         ///< its first, among the cells of its function
-  std::uint8_t cells = 0;         ///< a set of Cell; 0: its executions are those of its block
+  std::uint8_t cells = 0;         ///< a set of Cell
   std::uint8_t always = 0;        ///< a set of kUniform and kUniformAddress: proven, so not compared
   std::uint8_t component = 0;     ///< Value: its place in the loaded vector
   std::uint16_t slots = 0;        ///< Value: of its table
   bool operator==(const CounterSite&) const = default;
 };
 
+/// The first cell of a site's table, behind its own first one.
+[[nodiscard]] constexpr std::uint32_t table_of(const CounterSite& site) {
+  return static_cast<std::uint32_t>(std::popcount(site.cells));
+}
+
+/// The first cell of its slots.
+[[nodiscard]] constexpr std::uint32_t slots_of(const CounterSite& site) {
+  return table_of(site) + (site.slots + kSlotsOfAFilter - 1) / kSlotsOfAFilter;
+}
+
 /// The number of a site's cells.
 [[nodiscard]] constexpr std::uint32_t size_of(const CounterSite& site) {
-  return static_cast<std::uint32_t>(std::popcount(site.cells)) + site.slots * kSlotCells;
+  return slots_of(site) + site.slots * kSlotCells;
 }
 
 /// A function with counters. The cells of a site begin, for a shader, at first + site.cell + (shader − shaders[0]) ·

@@ -35,16 +35,19 @@ std::uint64_t number_at(const void* bytes) {
   return number;
 }
 
-/// Calls `visit` with the cell of each key of the tables of values.
-template <typename Visit>
-void for_each_key(const instrument::CounterLayout& layout, const Visit& visit) {
+/// Calls `filter` with the cell of each filter of the tables of values, `key` with that of each key.
+template <typename Filter, typename Key>
+void for_each_table(const instrument::CounterLayout& layout, const Filter& filter, const Key& key) {
   for (const auto& function : layout.functions) {
     for (const auto& site : function.sites) {
       for (std::size_t shader = function.shaders.front(); site.slots != 0 && shader <= function.shaders.back();
            ++shader) {
         const auto first = function.first + (shader - function.shaders.front()) * function.cells + site.cell;
+        for (std::size_t at = instrument::table_of(site); at < instrument::slots_of(site); ++at) {
+          filter(first + at);
+        }
         for (std::size_t slot = 0; slot < site.slots; ++slot) {
-          visit(first + 2 + slot * instrument::kSlotCells);
+          key(first + instrument::slots_of(site) + slot * instrument::kSlotCells);
         }
       }
     }
@@ -69,9 +72,11 @@ std::vector<std::uint64_t> difference(const ModuleCounters& counters, const Byte
     cells[i % layout.cells] += cell_of(after, i) - cell_of(before, i);
   }
   // A slot may have been taken in an earlier launch, also in one that is not captured: its key stays.
-  for_each_key(layout, [&](std::size_t cell) {
-    cells[cell] = cells[cell + 1] == 0 ? 0 : key_of(cell_of(after, cell), counters.mark());
-  });
+  for_each_table(
+      layout, [&](std::size_t cell) { cells[cell] = 0; },
+      [&](std::size_t cell) {
+        cells[cell] = cells[cell + 1] == 0 ? 0 : key_of(cell_of(after, cell), counters.mark());
+      });
   return cells;
 }
 

@@ -69,19 +69,20 @@ void add_counts(test::SyntheticCapture& capture) {
   using spool::SiteKind;
   const std::uint16_t shader = capture.shaders[0].shader;
   capture.shaders[0].spirv = test::branching_shader();
-  spool::CountedFunction counted{0, 0, 23, {shader}, {}};
+  spool::CountedFunction counted{0, 0, 25, {shader}, {}};
   for (std::uint32_t block = 0; block < 4; ++block) {
     counted.sites.push_back({SiteKind::Block, spool::kNone, block, 0, 2 * block, 3, 0});
   }
   counted.sites.push_back({SiteKind::Branch, spool::kNone, 0, 6, 8, 7, 0});
-  counted.sites.push_back({SiteKind::Load, spool::kNone, 1, 8, 11, 15, 0});
-  counted.sites.push_back({SiteKind::Load, spool::kNone, 1, 9, 15, 0, 12});
-  counted.sites.push_back({SiteKind::Value, spool::kNone, 1, 8, 15, 3, 0, 1, 2});
+  counted.sites.push_back({SiteKind::Load, spool::kNone, 1, 8, 11, 31, 0});
+  counted.sites.push_back({SiteKind::Load, spool::kNone, 1, 9, 16, 0, 12});
+  counted.sites.push_back({SiteKind::Value, spool::kNone, 1, 8, 16, 3, 0, 1, 2});
   constexpr std::uint64_t kHeld = std::uint64_t{1} << 32;
-  capture.counters = {{shader, 23, {counted}}};
+  capture.counters = {{shader, 25, {counted}}};
   capture.counts = {
-      {capture.device.device, 0, capture.pipeline.pipeline, shader, {10, 2, 3, 1, 7, 1,         10, 3, 10,    2, 1, 3,
-                                                                     1,  1, 0, 3, 1, kHeld + 7, 2,  0, kHeld, 1, 0}}};
+      {capture.device.device, 0, capture.pipeline.pipeline, shader, {10, 2,         3, 1, 7,     1, 10, 3, 10,
+                                                                     1,  1,         3, 0, 1,     0, 0,  3, 1,
+                                                                     0,  kHeld + 7, 2, 0, kHeld, 1, 0}}};
 }
 
 std::vector<std::string> seeds() {

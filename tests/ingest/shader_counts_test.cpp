@@ -45,13 +45,13 @@ SpoolContents contents_with_groups() {
 SpoolContents contents_with_instructions() {
   SpoolContents result = contents_with_groups();
   spool::Counters& counters = result.counters[4];
-  counters.cells = counters.functions[0].cells = 18;
+  counters.cells = counters.functions[0].cells = 19;
   auto& sites = counters.functions[0].sites;
   sites.push_back({SiteKind::Branch, spool::kNone, 0, 6, 8, 7, 0});
-  sites.push_back({SiteKind::Load, spool::kNone, 1, 8, 11, 15, 0});
-  sites.push_back({SiteKind::Load, spool::kNone, 1, 9, 15, 0, 12});
-  sites.push_back({SiteKind::Load, spool::kNone, 0, 4, 15, 7, 0});
-  for (const std::uint64_t count : {10U, 2U, 1U, 3U, 1U, 1U, 0U, 9U, 2U, 2U}) {
+  sites.push_back({SiteKind::Load, spool::kNone, 1, 8, 11, 31, 0});
+  sites.push_back({SiteKind::Load, spool::kNone, 1, 9, 16, 0, 12});
+  sites.push_back({SiteKind::Load, spool::kNone, 0, 4, 16, 7, 0});
+  for (const std::uint64_t count : {10U, 1U, 1U, 3U, 0U, 1U, 0U, 0U, 9U, 0U, 2U}) {
     result.counts[0].cells.push_back(count);
   }
   return result;
@@ -65,6 +65,19 @@ ShaderCounts read_all(const SpoolContents& spool, Lines& remarks) {
 
 trace::BlockCounts read(const SpoolContents& spool, Lines& remarks) {
   return read_all(spool, remarks).blocks;
+}
+
+/// Lanes of blocks 1 and 3, groups of all.
+TEST(BlockCountsOfASpool, FollowFromFewLanes) {
+  SpoolContents spool = contents();
+  spool.counters[4] = {
+      4, 6, {{0, 0, 6, {4}, {block_site(0, 0, 2), block_site(1, 1, 3), block_site(2, 3, 2), block_site(3, 4, 3)}}}};
+  spool.counts = {{0, 1, 2, 4, {2, 3, 1, 1, 10, 3}}};
+  Lines remarks;
+  const trace::BlockCounts counts = read(spool, remarks);
+  EXPECT_THAT(remarks, IsEmpty());
+  EXPECT_THAT(counts.lanes, ElementsAre(10, 3, 7, 10));
+  EXPECT_THAT(counts.groups, ElementsAre(2, 1, 1, 3));
 }
 
 TEST(BlockCountsOfASpool, AreDerivedForEachShader) {
@@ -131,25 +144,25 @@ TEST(InstructionCountsOfASpool, NeedNoBlocks) {
   SpoolContents spool = contents_with_instructions();
   auto& sites = spool.counters[4].functions[0].sites;
   sites.erase(sites.begin(), sites.begin() + 4);
-  std::erase_if(sites, [](const auto& site) { return site.cells == 0; });
   Lines remarks;
   const ShaderCounts counts = read_all(spool, remarks);
   EXPECT_THAT(remarks, IsEmpty());
   EXPECT_EQ(counts.blocks.size(), 0U);
   EXPECT_THAT(counts.branches.lanes, ElementsAre(10));
-  EXPECT_THAT(counts.loads.lanes, ElementsAre(9, 3));
+  EXPECT_THAT(counts.loads.lanes, ElementsAre(9, 3, 3)) << "the last one's are those of the load before it";
+  EXPECT_THAT(counts.loads.groups, ElementsAre(2, 1, 1));
 }
 
 /// A table of three slots for load 8 of block 1: 5 in two lanes, 2^31 in one, a free slot.
 SpoolContents contents_with_values() {
   SpoolContents result = contents_with_instructions();
   spool::Counters& counters = result.counters[4];
-  counters.cells = counters.functions[0].cells = 18 + 11;
-  counters.functions[0].sites.push_back({SiteKind::Value, spool::kNone, 1, 8, 18, 3, 0, 2, 3});
+  counters.cells = counters.functions[0].cells = 19 + 12;
+  counters.functions[0].sites.push_back({SiteKind::Value, spool::kNone, 1, 8, 19, 3, 0, 2, 3});
   constexpr std::uint64_t kHeld = std::uint64_t{1} << 32;
   for (const std::uint64_t count :
-       {std::uint64_t{3}, std::uint64_t{2}, kHeld + 5, std::uint64_t{2}, std::uint64_t{1}, kHeld + 0x80000000,
-        std::uint64_t{1}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
+       {std::uint64_t{3}, std::uint64_t{2}, std::uint64_t{0}, kHeld + 5, std::uint64_t{2}, std::uint64_t{1},
+        kHeld + 0x80000000, std::uint64_t{1}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}}) {
     result.counts[0].cells.push_back(count);
   }
   return result;
@@ -178,18 +191,18 @@ TEST(ValueCountsOfASpool, AreSumsOfLaunches) {
   SpoolContents spool = contents_with_values();
   spool.counts.push_back(spool.counts[0]);
   auto& later = spool.counts[1].cells;
-  later[20] = later[23] = 0;
-  later[26] = (std::uint64_t{1} << 32) + 9;
-  later[18] = 6;
-  later[27] = 2;
+  later[22] = later[25] = 0;
+  later[28] = (std::uint64_t{1} << 32) + 9;
+  later[19] = 6;
+  later[29] = 2;
   Lines remarks;
   const trace::ValueCounts values = read_all(spool, remarks).values;
   EXPECT_THAT(remarks, IsEmpty());
   EXPECT_THAT(values.lanes, ElementsAre(9));
   EXPECT_THAT(values.value, ElementsAre(5, 9, 0x80000000));
   EXPECT_THAT(values.value_lanes, ElementsAre(4, 2, 2));
-  later[20] = spool.counts[0].cells[20];
-  later[23] = spool.counts[0].cells[23];
+  later[22] = spool.counts[0].cells[22];
+  later[25] = spool.counts[0].cells[25];
   EXPECT_THAT(read_all(spool, remarks).values.value_lanes, ElementsAre(4, 2, 2)) << "keys of both launches";
   const trace::ValueCounts alone = [&] {
     SpoolContents later_alone = spool;
@@ -198,7 +211,7 @@ TEST(ValueCountsOfASpool, AreSumsOfLaunches) {
   }();
   EXPECT_THAT(alone.value, ElementsAre(5, 9, 0x80000000)) << "a launch alone has the keys of its slots";
   EXPECT_THAT(remarks, IsEmpty());
-  later[20] = (std::uint64_t{1} << 32) + 6;
+  later[22] = (std::uint64_t{1} << 32) + 6;
   EXPECT_TRUE(read_all(spool, remarks).values.value.empty());
   EXPECT_THAT(remarks, ElementsAre(HasSubstr("has a value of"))) << "a slot with two keys";
 }
@@ -233,7 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Damage{"NoLayout", [](SpoolContents& s) { s.counters.clear(); },
                "launch 1: the module of shader 4 is not counted: the places of its counters are not in the spool"},
-        Damage{"TooFew", [](SpoolContents& s) { s.counts[0].cells.pop_back(); }, "28 counts, 29 expected"},
+        Damage{"TooFew", [](SpoolContents& s) { s.counts[0].cells.pop_back(); }, "30 counts, 31 expected"},
         Damage{"NoModule",
                [](SpoolContents& s) {
                  s.shaders[4].spirv = {1, 2, 3};
@@ -256,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(
                "its shaders are not in the spool, or not in order"},
         Damage{"NoShaderOfFunction", [](SpoolContents& s) { function(s).shaders.clear(); },
                "its shaders are not in the spool, or not in order"},
-        Damage{"Counter", [](SpoolContents& s) { function(s).first = 1; }, "its last count would be number 30 of 29"},
+        Damage{"Counter", [](SpoolContents& s) { function(s).first = 1; }, "its last count would be number 32 of 31"},
         Damage{"HugeCounter", [](SpoolContents& s) { function(s).first = 0xFFFFFFFF; }, "its last count would be"},
         Damage{"Site", [](SpoolContents& s) { function(s).sites[3].to = 7; }, "block 7 is counted, which the function"},
         Damage{"Flow", [](SpoolContents& s) { s.counts[0].cells[6] = 11; },
@@ -271,12 +284,12 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"CellsOfABlock", [](SpoolContents& s) { function(s).sites[0].cells = 7; }, "a site has the numbers 7"},
         Damage{"ProvenAndCounted", [](SpoolContents& s) { function(s).sites[4].always = 4; },
                "a site has the numbers 7"},
-        Damage{"CellBehindTheLast", [](SpoolContents& s) { function(s).sites[7].cell = 27; },
-               "a site's last count would be number 30 of 29"},
+        Damage{"CellBehindTheLast", [](SpoolContents& s) { function(s).sites[7].cell = 29; },
+               "a site's last count would be number 32 of 31"},
         Damage{"TableBehindTheLast", [](SpoolContents& s) { function(s).sites[8].slots = 4; },
-               "a site's last count would be number 32 of 29"},
+               "a site's last count would be number 34 of 31"},
         Damage{"HugeTable", [](SpoolContents& s) { function(s).sites[8].slots = 0xFFFF; },
-               "a site's last count would be number 196625 of 29"},
+               "a site's last count would be number 213010 of 31"},
         Damage{"NoTable", [](SpoolContents& s) { function(s).sites[8].slots = 0; },
                "a site of component 2 has a table of size 0"},
         Damage{"TableOfALoad", [](SpoolContents& s) { function(s).sites[5].slots = 1; },
@@ -285,20 +298,20 @@ INSTANTIATE_TEST_SUITE_P(
                "a site of component 4 has a table of size 3"},
         Damage{"ComponentTwice", [](SpoolContents& s) { function(s).sites.push_back(function(s).sites[8]); },
                "instruction 8 is there twice"},
-        Damage{"Key", [](SpoolContents& s) { s.counts[0].cells[20] = 5; }, "instruction 8 has a value of 5"},
+        Damage{"Key", [](SpoolContents& s) { s.counts[0].cells[22] = 5; }, "instruction 8 has a value of 5"},
         Damage{"TwoKeysOfASlot",
                [](SpoolContents& s) {
                  s.counts.push_back(s.counts[0]);
-                 ++s.counts.back().cells[20];
+                 ++s.counts.back().cells[22];
                },
                "instruction 8 has a value of 18446744073709551615"},
-        Damage{"MoreOfAValueThanExecuted", [](SpoolContents& s) { s.counts[0].cells[24] = 2; },
+        Damage{"MoreOfAValueThanExecuted", [](SpoolContents& s) { s.counts[0].cells[26] = 2; },
                "instruction 8 would have had a value in 2 lanes and 0 groups of 3 lanes in 2 groups"},
-        Damage{"MoreUniformOfAValue", [](SpoolContents& s) { s.counts[0].cells[22] = 3; },
+        Damage{"MoreUniformOfAValue", [](SpoolContents& s) { s.counts[0].cells[24] = 3; },
                "instruction 8 would have had a value in 2 lanes and 3 groups of 3 lanes in 2 groups"},
-        Damage{"KeyWithoutLanes", [](SpoolContents& s) { s.counts[0].cells[24] = 0; },
+        Damage{"KeyWithoutLanes", [](SpoolContents& s) { s.counts[0].cells[26] = 0; },
                "instruction 8 would have had a value in 0 lanes"},
-        Damage{"GroupsOfAValue", [](SpoolContents& s) { s.counts[0].cells[19] = 4; },
+        Damage{"GroupsOfAValue", [](SpoolContents& s) { s.counts[0].cells[20] = 4; },
                "instruction 8 would have run with 3 lanes in 4 groups"},
         Damage{"Instruction", [](SpoolContents& s) { function(s).sites[4].instruction = 7; },
                "block 0 has no instruction 7"},
@@ -308,10 +321,11 @@ INSTANTIATE_TEST_SUITE_P(
                "instruction 8 is there twice"},
         Damage{
             "NoCounterAndNoBlock",
-            [](SpoolContents& s) { function(s).sites.erase(function(s).sites.begin(), function(s).sites.begin() + 4); },
+            [](SpoolContents& s) { function(s).sites.erase(function(s).sites.begin(), function(s).sites.begin() + 6); },
             "instruction 9 has no counter, and its block has none"},
-        Damage{"MoreUniformThanExecuted", [](SpoolContents& s) { s.counts[0].cells[10] = 3; },
-               "instruction 6 would have been uniform in 3 of 2 groups"},
+        Damage{"MoreUniformThanExecuted", [](SpoolContents& s) { function(s).sites[7].cells = 4; },
+               "instruction 4 would have been uniform in 9 of 2 groups"},
+        Damage{"NotBothKinds", [](SpoolContents& s) { function(s).sites[5].cells = 15; }, "a site has the numbers 15"},
         Damage{"GroupsOfAnInstruction", [](SpoolContents& s) { s.counts[0].cells[11] = 0; },
                "instruction 8 would have run with 0 lanes in 1 group"}),
     [](const auto& damage) { return std::string(damage.param.name); });

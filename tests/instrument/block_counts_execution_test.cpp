@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "capture/block_counts/derived_counts.hpp"
+#include "capture/block_counts/group_sources.hpp"
 #include "capture/block_counts/invocation_ends.hpp"
 #include "capture/instrument/instrument.hpp"
 #include "tests/instrument/support/group_operations.hpp"
@@ -77,13 +78,20 @@ void derive(const Words& words, const instrument::CounterLayout& layout, const s
     std::vector<block_counts::CounterSite> sites;
     auto& of_groups = groups[counted.function];
     of_groups.resize(flow->blocks.size());
-    for (std::size_t i = 0; i < counted.sites.size(); ++i) {
-      const instrument::CounterSite& site = counted.sites[i];
+    const auto sources = block_counts::group_sources(function, *flow);
+    for (const instrument::CounterSite& site : counted.sites) {
       std::array<std::uint64_t, 2> counter{};
       std::memcpy(counter.data(), counters + (counted.first + site.cell) * 8, site.cells == 3 ? 16 : 8);
-      counts.push_back(counter[0]);
-      of_groups[site.place.to] = counter[1];
-      sites.push_back(site.place);
+      if ((site.cells & instrument::kLanes) != 0) {
+        counts.push_back(counter[0]);
+        sites.push_back(site.place);
+      }
+      if ((site.cells & instrument::kGroups) != 0) {
+        of_groups[site.place.to] = site.cells == instrument::kGroups ? counter[0] : counter[1];
+      }
+    }
+    for (spirv::Node block = 0; block < of_groups.size(); ++block) {
+      of_groups[block] = of_groups[sources[block]];
     }
     const auto derived = block_counts::derive_counts(*flow, ends.blocks_of(function, *flow), sites, counts);
     EXPECT_EQ(derived.fault, "");
@@ -118,7 +126,7 @@ class BlockCounts : public testing::TestWithParam<Case> {
 };
 
 TEST_P(BlockCounts, AreTheShadersOwnMarks) {
-  for (const CounterSet set : {CounterSet::All, CounterSet::Minimal}) {
+  for (const CounterSet set : {CounterSet::All, CounterSet::Minimal, CounterSet::Sparse}) {
     const Counted counted = run(device(), GetParam(), set);
     const auto words = test::marked_shaders(GetParam().optimised);
     std::size_t marked = 0;
@@ -147,8 +155,19 @@ TEST_P(BlockCounts, OfTheMinimalSetAreThoseOfAll) {
   EXPECT_EQ(all.lanes, minimal.lanes);
 }
 
+/// `All` counts the groups of every block for itself.
+TEST_P(BlockCounts, OfTheSparseSetAreThoseOfAll) {
+  const Counted all = run(device(), GetParam(), CounterSet::All);
+  const Counted sparse = run(device(), GetParam(), CounterSet::Sparse);
+  EXPECT_EQ(all.marks, sparse.marks);
+  EXPECT_EQ(all.lanes, sparse.lanes);
+  if (test::groups_are_rows(device())) {  // the same in every launch
+    EXPECT_EQ(all.groups, sparse.groups);
+  }
+}
+
 TEST_P(BlockCounts, GroupsHaveTheLanes) {
-  const Counted counted = run(device(), GetParam(), CounterSet::All);
+  const Counted counted = run(device(), GetParam(), CounterSet::Sparse);
   std::uint64_t most = 0;
   for (std::size_t s = 0; s < kShaders; ++s) {
     for (const auto& [function, lanes] : counted.lanes.at(s)) {

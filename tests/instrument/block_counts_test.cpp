@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "capture/block_counts/derived_counts.hpp"
+#include "capture/block_counts/group_sources.hpp"
 #include "capture/block_counts/invocation_ends.hpp"
 #include "capture/instrument/instrument.hpp"
 #include "tests/instrument/support/corpus.hpp"
@@ -100,6 +102,53 @@ TEST(BlockCounters, AllCountsEveryReachedBlockOnce) {
   }
   EXPECT_GT(blocks, 500U);
   EXPECT_GT(moved, 20U);
+}
+
+/// Each site has one call in its block; groups are counted at every source, and the lanes determine all others.
+TEST(BlockCounters, SparseDeterminesEveryBlock) {
+  std::size_t all = 0, groups = 0, lanes = 0;
+  for (const test::CorpusModule& module : test::corpus()) {
+    const auto result = instrument::instrument(module.words, counting(CounterSet::Sparse));
+    if (result.status != instrument::Status::Instrumented) {
+      continue;
+    }
+    const Module before = parsed(module.words);
+    const Module after = parsed(result.spirv);
+    const auto probes = counting_probes(after);
+    const block_counts::InvocationEnds ends(before);
+    for (const auto& counted : result.counters.functions) {
+      const spirv::Function& given = before.functions.at(counted.function);
+      const spirv::ControlFlow was = flow_of(before, given);
+      const spirv::Function& function = after.functions.at(counted.function);
+      const auto sources = block_counts::group_sources(given, was);
+      std::size_t found = 0;
+      for (const spirv::Block& block : flow_of(after, function).blocks) {
+        found += calls(function, block, probes);
+      }
+      EXPECT_EQ(found, counted.sites.size()) << module.name;
+      std::vector<bool> with_groups(was.blocks.size());
+      std::vector<block_counts::CounterSite> counters;
+      for (const auto& site : counted.sites) {
+        EXPECT_EQ(site.place.from, kNoNode);
+        if ((site.cells & instrument::kGroups) != 0) {
+          with_groups.at(site.place.to) = true;
+        }
+        if ((site.cells & instrument::kLanes) != 0) {
+          counters.push_back(site.place);
+        }
+      }
+      for (spirv::Node b = 0; b < was.blocks.size(); ++b) {
+        EXPECT_EQ(with_groups[b], was.reached(b) && sources[b] == b) << module.name << " block " << b;
+        all += was.reached(b) ? 1U : 0U;
+        groups += with_groups[b] ? 1U : 0U;
+      }
+      lanes += counters.size();
+      const std::vector<std::uint64_t> none(counters.size(), 0);
+      EXPECT_EQ(block_counts::derive_counts(was, ends.blocks_of(given, was), counters, none).fault, "") << module.name;
+    }
+  }
+  EXPECT_LT(groups, all);
+  EXPECT_LT(lanes, all * 7 / 10);
 }
 
 /// Each site has one call; the functions keep their blocks, with new ones between them that branch on.

@@ -49,15 +49,19 @@ struct Ran {
   std::vector<std::string> notes;
 };
 
-Table table_of(const std::byte* cells, const CounterSite& site, std::uint32_t mark) {
+/// `executions`: of the site before it, for sites without lanes and groups of their own.
+Table table_of(const std::byte* cells, const CounterSite& site, std::uint32_t mark, Table& executions) {
   const auto cell = [&](std::size_t at) {
     std::uint64_t number = 0;
     std::memcpy(&number, cells + (site.cell + at) * 8, 8);
     return number;
   };
-  Table table{cell(0) - kGarbage, cell(1) - kGarbage, {}};
+  if (site.cells != 0) {
+    executions = {cell(0) - kGarbage, cell(1) - kGarbage, {}};
+  }
+  Table table = executions;
   for (std::uint32_t slot = 0; slot < site.slots; ++slot) {
-    const std::size_t at = 2 + std::size_t{slot} * instrument::kSlotCells;
+    const std::size_t at = instrument::slots_of(site) + std::size_t{slot} * instrument::kSlotCells;
     const Seen seen{cell(at + 1) - kGarbage, cell(at + 2) - kGarbage};
     if (const std::uint64_t key = cell(at); key >> 32 == mark) {
       EXPECT_TRUE(table.values.emplace(static_cast<std::uint32_t>(key), seen).second);
@@ -122,12 +126,14 @@ class LoadedValues : public testing::TestWithParam<bool> {
     std::memcpy(ran.stored.data(), stored.mapped(), stored.size());
     for (const instrument::CountedFunction& counted : result.counters.functions) {
       EXPECT_EQ(counted.first, 0U);  // the programs have one function
+      Table executions;
       for (const CounterSite& site : counted.sites) {
         EXPECT_EQ(site.kind, SiteKind::Value);
         EXPECT_EQ(site.slots, slots);
-        EXPECT_TRUE(
-            ran.tables.emplace(std::pair(site.instruction, site.component), table_of(counters.mapped(), site, mark))
-                .second);
+        EXPECT_TRUE(ran.tables
+                        .emplace(std::pair(site.instruction, site.component),
+                                 table_of(counters.mapped(), site, mark, executions))
+                        .second);
       }
     }
     return ran;

@@ -38,6 +38,7 @@ std::uint64_t threads_by_counters(const SpoolContent& content) {
     EXPECT_EQ(function.sites.at(0).kind, spool::SiteKind::Block);
     EXPECT_EQ(function.sites.at(0).from, spool::kNone);
     EXPECT_EQ(function.sites.at(0).to, 0U);
+    EXPECT_EQ(function.sites.at(0).cells & 1U, 1U) << "its first cell has lanes";
     threads += shader->stage == 0 ? counts.cells.at(function.first + function.sites.at(0).cell) : 0;
   }
   return threads;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "capture/block_counts/edge_split.hpp"
+#include "capture/block_counts/group_sources.hpp"
 #include "capture/instrument/passes/passes.hpp"
 #include "capture/instrument/probe_libraries.hpp"
 #include "capture/spirv/instruction_class.hpp"
@@ -71,7 +72,8 @@ struct Counters::Edits {
       if (sites[s].kind != SiteKind::Block) {
         if (sites[s].cells != 0 && sites[s].kind == SiteKind::Branch) {
           blocks[place.to].branch = s;
-        } else if (sites[s].cells != 0 && sites[s].component == 0) {  // a call counts all components
+        } else if ((sites[s].cells != 0 || sites[s].slots != 0) &&
+                   sites[s].component == 0) {  // it counts all components
           blocks[place.to].loads = true;
           loads.emplace(instructions[s], s);
         }
@@ -151,11 +153,11 @@ Counters::Counters(Rewriter& rewriter, const Module& given, const Paths* paths)
   }
 }
 
-/// The index of a site's first cell, for the shader that runs and in its SM's copy.
-Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
+/// The index of a cell of a function, for the shader that runs; `copied`: in its SM's copy.
+Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted, std::uint32_t cell, bool copied,
                   std::span<const std::uint32_t> shaders) {
   Rewriter& r = rewriter_;
-  const std::uint32_t of_first = counted.first + site.cell;
+  const std::uint32_t of_first = counted.first + cell;
   const Id type = r.linker.type_uint();
   const auto combine = [&](Op op, Id a, Id b) {
     const Id result = r.linker.fresh();
@@ -172,7 +174,7 @@ Id Counters::cell(std::vector<Instruction>& out, const CountedFunction& counted,
   // A value must have one place to be found again, so its table has one copy. Fragments have one, too: the SM's number
   // would be an integer input, which must be flat in fragment shaders, and in no other shader of the module.
   const bool fragment = r.analysis.shaders[shaders[0]].stage == Stage::Fragment;
-  if (copies > 1 && site.kind != SiteKind::Value && !fragment) {
+  if (copies > 1 && copied && !fragment) {
     if (copy_size_ == 0) {
       copy_size_ = r.linker.own_constant(std::uint32_t{0});
     }
@@ -226,7 +228,11 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
     std::string why;
     const std::uint32_t components = value_components(r, instruction.result_type(), why);
     const Id words = value_words(r, out, instruction.result(), components);
-    const Id at = cell(out, counted, site, shaders);
+    if (site.cells != 0) {
+      const Id both = cell(out, counted, site.cell, true, shaders);
+      (void)call(out, nothing, "rr_count_both", is_helper, {address_, both}, kHelperArgument);
+    }
+    const Id at = cell(out, counted, site.cell + table_of(site), false, shaders);
     (void)call(out, nothing, "rr_count_values", is_helper,
                {address_, at, r.linker.constant(site.slots), table_mark_, r.linker.constant(components), words},
                kHelperArgument);
@@ -247,11 +253,13 @@ void Counters::count(std::vector<Instruction>& out, const CountedFunction& count
       same.push_back(compare(r, out, leader, values));
     }
   }
-  const char* probe = same.size() == 2              ? "rr_count_same_both"
-                      : same.size() == 1            ? "rr_count_same"
-                      : (site.cells & kGroups) != 0 ? "rr_count_both"
-                                                    : "rr_count_lanes";
-  std::vector<Id> arguments = {address_, cell(out, counted, site, shaders)};
+  const bool executions = (site.cells & (kLanes | kGroups)) != 0;
+  const char* probe = same.size() == 2                   ? (executions ? "rr_count_same_both" : "rr_count_agreed_both")
+                      : same.size() == 1                 ? (executions ? "rr_count_same" : "rr_count_agreed")
+                      : site.cells == (kLanes | kGroups) ? "rr_count_both"
+                      : (site.cells & kGroups) != 0      ? "rr_count_groups"
+                                                         : "rr_count_lanes";
+  std::vector<Id> arguments = {address_, cell(out, counted, site.cell, true, shaders)};
   arguments.insert(arguments.end(), same.begin(), same.end());
   (void)call(out, nothing, probe, is_helper, std::move(arguments), kHelperArgument);
 }
@@ -265,19 +273,35 @@ void Counters::finish() {
   }
 }
 
-void Counters::add_blocks(const spirv::Function& function, const spirv::ControlFlow& flow, CountedFunction& counted) {
+void Counters::add_blocks(std::uint32_t index, const spirv::ControlFlow& flow, CountedFunction& counted) {
+  // Blocks are those of the given function: what other passes added between them changes no group.
+  const spirv::Function& function = given_.functions[index];
+  std::string reason;
+  const spirv::ControlFlow given = *spirv::control_flow(function, selectors_, reason);
   const CounterSet set = *rewriter_.options.count_blocks;
   const block_counts::EdgeSplits splits(flow);
-  const block_counts::CounterPlan plan = block_counts::plan_counters(
-      flow, ends_.blocks_of(function, flow), set, [&](Node from, Node to) { return splits.can_count(from, to); });
+  const block_counts::CounterPlan plan =
+      block_counts::plan_counters(flow, ends_.blocks_of(rewriter_.module.functions[index], flow), set,
+                                  [&](Node from, Node to) { return splits.can_count(from, to); });
   if (!plan.all_because.empty()) {
     rewriter_.note("every block of function " + std::to_string(function.id()) + " is counted: " + plan.all_because);
   }
+  std::map<std::pair<Node, Node>, std::uint8_t> cells;  // by block and where its edge comes from
+  const std::vector<Node> sources = block_counts::group_sources(function, given);
   for (const block_counts::CounterSite& place : plan.sites) {
-    CounterSite site;
-    site.place = place;
-    site.cells = set == CounterSet::All ? kLanes | kGroups : kLanes;
-    counted.sites.push_back(site);
+    // A source runs with the lanes of its blocks, so one call counts both.
+    const Node block = set == CounterSet::Sparse ? sources[place.to] : place.to;
+    cells[{block, place.from}] = set == CounterSet::All ? kLanes | kGroups : kLanes;
+  }
+  for (Node block = 0; block < flow.blocks.size() && set == CounterSet::Sparse; ++block) {
+    if (flow.reached(block) && sources[block] == block) {
+      cells[{block, kNoNode}] |= kGroups;
+    }
+  }
+  for (const auto& [place, numbers] : cells) {
+    CounterSite& site = counted.sites.emplace_back();
+    site.place = {place.second, place.first};
+    site.cells = numbers;
   }
 }
 
@@ -285,7 +309,6 @@ CounterSite Counters::branch_site(spirv::Place place) const {
   CounterSite site;
   site.kind = SiteKind::Branch;
   site.instruction = place.instruction;
-  site.cells = kLanes | kGroups;
   if (levels_ && levels_->value(place)) {
     site.always = kUniform;
   } else {
@@ -298,7 +321,6 @@ CounterSite Counters::load_site(spirv::Place place, const Instruction& load) {
   CounterSite site;
   site.kind = SiteKind::Load;
   site.instruction = place.instruction;
-  site.cells = kLanes | kGroups;
   if (levels_ && levels_->value(place)) {
     site.always |= kUniform;
   } else if (is_comparable(rewriter_, load.result_type())) {
@@ -331,7 +353,6 @@ void Counters::add_values(spirv::Place place, Node block, const Instruction& loa
     site.kind = SiteKind::Value;
     site.place.to = block;
     site.instruction = place.instruction;
-    site.cells = kLanes | kGroups;
     site.component = static_cast<std::uint8_t>(c);
     site.slots = static_cast<std::uint16_t>(std::min(rewriter_.options.value_slots, kMostValueSlots));
   }
@@ -343,13 +364,13 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
   const spirv::Function& function = rewriter_.module.functions[index];
   const spirv::Function& given = given_.functions[index];
   const Options& options = rewriter_.options;
-  const bool in_blocks = options.count_blocks == CounterSet::All;
+  const bool in_blocks = options.count_blocks == CounterSet::All || options.count_blocks == CounterSet::Sparse;
   std::vector<std::size_t> instructions(counted.sites.size(), 0);
   for (Node b = 0; b < flow.blocks.size(); ++b) {
     if (!flow.reached(b)) {
       continue;
     }
-    bool called = false;  // a call since the start of the block: the group may have changed
+    bool counted_here = in_blocks;  // a site before, or the block, has the lanes and groups that run
     for (std::size_t at = flow.blocks[b].first; at <= flow.blocks[b].last; ++at) {
       const Instruction& i = function.body[at];
       const Instruction& origin = given.body[origins[at]];
@@ -368,17 +389,19 @@ std::vector<std::size_t> Counters::add_instructions(std::uint32_t index, const s
       }
       if (site) {
         site->place.to = b;
-        if (in_blocks && !called && (site->cells & ~(kLanes | kGroups)) == 0) {
-          site->cells = 0;
-        }
         counted.sites.push_back(*site);
-        instructions.push_back(at);
       }
       if (options.value_slots != 0 && is_counted_load(rewriter_, i)) {
         add_values(place, b, i, counted);
-        instructions.resize(counted.sites.size(), at);
       }
-      called = called || i.is(Op::OpFunctionCall) || spirv::call_kind(i.op());
+      for (std::size_t s = instructions.size(); s < counted.sites.size(); ++s) {
+        std::uint8_t& cells = counted.sites[s].cells;
+        cells |= counted_here ? 0 : kLanes | kGroups;
+        cells |= (cells & kUniform) != 0 && (cells & kUniformAddress) != 0 ? kUniformBoth : 0;
+        counted_here = true;
+      }
+      instructions.resize(counted.sites.size(), at);
+      counted_here = counted_here && !block_counts::may_change_group(i);
     }
   }
   return instructions;
@@ -407,7 +430,7 @@ void Counters::add(std::size_t index, std::span<const std::uint32_t> shaders, st
     counted.shaders.push_back(r.analysis.shaders[s].id);
   }
   if (r.options.count_blocks) {
-    add_blocks(target, *flow, counted);
+    add_blocks(static_cast<std::uint32_t>(index), *flow, counted);
   }
   definitions_.emplace(target);
   const std::vector<std::size_t> instructions =

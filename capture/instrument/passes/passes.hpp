@@ -208,7 +208,7 @@ class Counters {
 
  private:
   struct Edits;
-  void add_blocks(const spirv::Function& function, const spirv::ControlFlow& flow, CountedFunction& counted);
+  void add_blocks(std::uint32_t index, const spirv::ControlFlow& flow, CountedFunction& counted);
   [[nodiscard]] std::vector<std::size_t> add_instructions(std::uint32_t index, const spirv::ControlFlow& flow,
                                                           std::span<const std::uint32_t> origins,
                                                           CountedFunction& counted);
@@ -224,7 +224,7 @@ class Counters {
   [[nodiscard]] Id helper(std::vector<Instruction>& out, std::span<const std::uint32_t> shaders);
   [[nodiscard]] Id call(std::vector<Instruction>& out, Id type, const std::string& probe, Id helper,
                         std::vector<Id> arguments, std::size_t helper_at);
-  [[nodiscard]] Id cell(std::vector<Instruction>& out, const CountedFunction& counted, const CounterSite& site,
+  [[nodiscard]] Id cell(std::vector<Instruction>& out, const CountedFunction& counted, std::uint32_t cell, bool copied,
                         std::span<const std::uint32_t> shaders);
 
   Rewriter& rewriter_;

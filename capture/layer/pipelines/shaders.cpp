@@ -154,8 +154,8 @@ instrument::Options Shaders::counting_options() const {
   result.wide_subgroups = device_.wide_subgroups;
   result.ballot_extension = device_.has_ballot;
   if (wanted.profile_blocks) {
-    result.count_blocks =
-        wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::All : block_counts::CounterSet::Minimal;
+    result.count_blocks = wanted.block_counters == BlockCounters::All ? block_counts::CounterSet::Sparse
+                                                                      : block_counts::CounterSet::Minimal;
   }
   result.count_branches = wanted.profile_branches;
   result.count_loads = wanted.profile_loads;

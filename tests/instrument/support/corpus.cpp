@@ -120,6 +120,7 @@ std::vector<NamedOptions> option_sets() {
   });
   add("count_all", [](instrument::Options& o) { o.count_blocks = block_counts::CounterSet::All; });
   add("count_minimal", [](instrument::Options& o) { o.count_blocks = block_counts::CounterSet::Minimal; });
+  add("count_sparse", [](instrument::Options& o) { o.count_blocks = block_counts::CounterSet::Sparse; });
   add("count_all_and_everything", [&](instrument::Options& o) {
     all(o);
     o.count_blocks = block_counts::CounterSet::All;
@@ -157,6 +158,13 @@ std::vector<NamedOptions> option_sets() {
   add("count_minimal_without_records", [](instrument::Options& o) {
     o.record = false;
     o.count_blocks = block_counts::CounterSet::Minimal;
+  });
+  add("count_sparse_in_copies_and_everything_else", [&](instrument::Options& o) {
+    all(o);
+    count_everything(o);
+    o.count_blocks = block_counts::CounterSet::Sparse;
+    o.counter_copies = 8;
+    o.value_slots = 5;
   });
   add("values", [](instrument::Options& o) { o.value_slots = 32; });
   add("values_by_extension_in_copies", [](instrument::Options& o) {
