@@ -2,7 +2,12 @@
 // within one run; bytes of an event on the device and in the trace; wall time of the capture and of ingest.
 //
 //   capture_bench [--programs=one_weekend,mesh_viewer] [--size=128x72] [--spp=1] [--frames=3] [--recorded=3]
-//                 [--rounds=2] [--warm-up=1] [Google Benchmark's options]
+//                 [--rounds=2] [--warm-up=1] [--profiles=blocks;branches,loads] [Google Benchmark's options]
+//
+// With --profiles, in place of all that: device time of a launch whose shaders count, for each of these values of
+// `capture --profile`, by themselves and with events recorded, against the plain launch, all in turn. "blocks/minimal"
+// is --profile blocks with --block-counters minimal. Paths and memory are always recorded with events. A program may
+// have arguments: --programs="one_weekend,mesh_viewer --scene hall".
 //
 // --frames are timed in each run, --recorded of them in the run that records (each is written to $TMPDIR). Warm-up
 // frames compile pipelines and raise clocks; they are neither timed nor recorded. Compare ratios, not times.
@@ -36,6 +41,7 @@ struct Flags {
   std::string programs = "one_weekend,mesh_viewer";
   bench::Workload workload;
   std::uint32_t frames = 3, recorded = 3, rounds = 2;
+  std::vector<std::string> profiles;
 };
 Flags flags;
 
@@ -122,6 +128,51 @@ const Measured& measured(const std::string& program) {
   return found != known.end() ? found->second : known.emplace(program, measure(program)).first->second;
 }
 
+/// Launches of one program: plain, and for each profile those that count and those that record, too.
+struct Profiled {
+  std::vector<double> plain_ms;
+  std::map<std::string, std::vector<double>> counting_ms, recording_ms;
+};
+
+bool needs_events(const std::string& profile) {
+  return profile.find("paths") != std::string::npos || profile.find("memory") != std::string::npos || profile == "all";
+}
+
+Profiled measure_profiles(const std::string& program) {
+  bench::Workload workload = flags.workload;
+  workload.program = program;
+  Profiled result;
+  for (std::uint32_t round = 0; round < flags.rounds; ++round) {
+    append(result.plain_ms, bench::run(workload, flags.frames).launch_ms);
+    for (const std::string& profile : flags.profiles) {
+      const auto slash = profile.find("/minimal");
+      std::vector<std::string> settings = {"RAYREPLAY_CAPTURE_PROFILE=" + profile.substr(0, slash)};
+      if (slash != std::string::npos) {
+        settings.emplace_back("RAYREPLAY_CAPTURE_BLOCK_COUNTERS=minimal");
+      }
+      const auto run = [&](std::uint32_t frames, const std::string& setting) {
+        const test::TemporaryFolder spools;
+        std::vector<std::string> all = settings;
+        all.push_back(setting);
+        return bench::run(workload, frames, spools.path(), all).launch_ms;
+      };
+      if (!needs_events(profile)) {
+        append(result.counting_ms[profile], run(flags.frames, "RAYREPLAY_CAPTURE_RECORD=off"));
+      }
+      append(result.recording_ms[profile],
+             run(flags.recorded, fmt::format("RAYREPLAY_CAPTURE_FRAMES={}..", workload.warm_up)));
+    }
+  }
+  return result;
+}
+
+/// All profiles of a program are measured at the first one's turn.
+const Profiled& profiled(const std::string& program) {
+  static std::map<std::string, Profiled> known;
+  const auto found = known.find(program);
+  return found != known.end() ? found->second : known.emplace(program, measure_profiles(program)).first->second;
+}
+
 /// One iteration that reports what `report` takes from the measurement.
 template <class Report>
 void add(const std::string& kind, const std::string& program, Report report) {
@@ -130,7 +181,7 @@ void add(const std::string& kind, const std::string& program, Report report) {
                                  for (auto unused : state) {
                                    (void)unused;
                                    try {
-                                     report(state, measured(program));
+                                     report(state);
                                    } catch (const std::exception& error) {
                                      state.SkipWithError(error.what());
                                      break;
@@ -145,13 +196,15 @@ void add(const std::string& kind, const std::string& program, Report report) {
 void add_program(const std::string& program) {
   using benchmark::State;
   add("plain", program,
-      [](State& state, const Measured& m) { state.SetIterationTime(bench::median(m.plain_ms) * 1e-3); });
-  add("loaded", program, [](State& state, const Measured& m) {
+      [=](State& state) { state.SetIterationTime(bench::median(measured(program).plain_ms) * 1e-3); });
+  add("loaded", program, [=](State& state) {
+    const Measured& m = measured(program);
     const double ms = bench::median(m.loaded_ms);
     state.SetIterationTime(ms * 1e-3);
     state.counters["ratio"] = ms / bench::median(m.plain_ms);
   });
-  add("recorded", program, [](State& state, const Measured& m) {
+  add("recorded", program, [=](State& state) {
+    const Measured& m = measured(program);
     const double ms = bench::median(m.recorded_ms);
     const auto events = static_cast<double>(m.events);
     state.SetIterationTime(ms * 1e-3);
@@ -162,7 +215,8 @@ void add_program(const std::string& program) {
     state.counters["Mevents"] = events / flags.recorded * 1e-6;
   });
   // Wall time of the process that records, less that of the plain one: instrumentation, copies, spool.
-  add("host", program, [](State& state, const Measured& m) {
+  add("host", program, [=](State& state) {
+    const Measured& m = measured(program);
     const double wall = bench::median(m.recorded_wall_s);
     const double ingest = bench::median(m.ingest_s);
     state.SetIterationTime(wall);
@@ -171,6 +225,26 @@ void add_program(const std::string& program) {
     state.counters["ingest_s"] = ingest;
     state.counters["ingest_Mevents/s"] = static_cast<double>(m.events) / ingest * 1e-6;
   });
+}
+
+void add_profiles(const std::string& program) {
+  using benchmark::State;
+  add("plain", program,
+      [=](State& state) { state.SetIterationTime(bench::median(profiled(program).plain_ms) * 1e-3); });
+  for (const std::string& profile : flags.profiles) {
+    const auto add_kind = [&](const std::string& kind, auto times) {
+      add(kind + "/" + profile, program, [=](State& state) {
+        const Profiled& all = profiled(program);
+        const double ms = bench::median((all.*times).at(profile));
+        state.SetIterationTime(ms * 1e-3);
+        state.counters["ratio"] = ms / bench::median(all.plain_ms);
+      });
+    };
+    if (!needs_events(profile)) {
+      add_kind("counters", &Profiled::counting_ms);
+    }
+    add_kind("with_events", &Profiled::recording_ms);
+  }
 }
 
 std::uint32_t positive(const std::string& text) {
@@ -201,6 +275,11 @@ void take_flags(int& count, char** arguments) {
       flags.recorded = positive(value);
     } else if (name == "--rounds") {
       flags.rounds = positive(value);
+    } else if (name == "--profiles") {
+      std::istringstream profiles(value);
+      for (std::string profile; std::getline(profiles, profile, ';');) {
+        flags.profiles.push_back(profile);
+      }
     } else if (name == "--warm-up") {
       flags.workload.warm_up = positive(value);
     } else {
@@ -221,7 +300,7 @@ int main(int count, char** arguments) {
   }
   std::istringstream programs(flags.programs);
   for (std::string program; std::getline(programs, program, ',');) {
-    add_program(program);
+    flags.profiles.empty() ? add_program(program) : add_profiles(program);
   }
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) {

@@ -35,8 +35,10 @@ std::string command_of(const Workload& workload, std::uint32_t frames, const fs:
   for (const std::string& setting : settings) {
     command += quoted(setting) + " ";
   }
-  return command + fmt::format("{} --size {} --spp {} --frames {} --warm-up {} --time",
-                               quoted((here / workload.program).string()), quoted(workload.size), workload.spp, frames,
+  const auto space = std::min(workload.program.find(' '), workload.program.size());
+  return command + fmt::format("{}{} --size {} --spp {} --frames {} --warm-up {} --time",
+                               quoted((here / workload.program.substr(0, space)).string()),
+                               workload.program.substr(space), quoted(workload.size), workload.spp, frames,
                                workload.warm_up);
 }
 

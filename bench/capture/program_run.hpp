@@ -18,7 +18,7 @@ struct ProgramRun {
 };
 
 struct Workload {
-  std::string program = "one_weekend";
+  std::string program = "one_weekend";  ///< arguments may follow: "mesh_viewer --scene hall"
   std::string size = "128x72";
   std::uint32_t spp = 1;
   std::uint32_t warm_up = 1;
