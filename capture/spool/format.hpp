@@ -205,12 +205,12 @@ struct Seen {
 
 enum class SiteKind : std::uint8_t { Block = 0, Branch, Load, Value };
 
-/// A place whose executions are counted. It has a cell for each bit of `cells`, in this order: 1 lanes, 2 groups that no
-/// later cell counts, 4 groups whose lanes all had one condition, selector or value, 8 groups whose lanes all had one
-/// address, 16 groups of both kinds, which is there if 4 and 8 are. Value: a
-/// component of a loaded value; behind the cells ceil(slots / 4) unused ones and a table of `slots` with three cells
-/// each: key, lanes that had the value, groups whose lanes all had it. Cells hold what a launch added; a key is
-/// 2^32 + value in each launch that added to its slot, else 0.
+/// A place whose executions are counted. It has a cell for each bit of `cells`, in this order: 1 lanes, 2 groups that
+/// no later cell counts, 4 groups whose lanes all had one condition, selector or value, 8 groups whose lanes all had
+/// one address, 16 groups of both kinds, which is there if 4 and 8 are. Value: a component of a loaded value; behind
+/// the cells ceil(slots / 4) unused ones and a table of `slots` with three cells each: key, lanes that had the value,
+/// groups whose lanes all had it. Cells hold what a launch added; a key is 2^32 + value in each launch that added to
+/// its slot, else 0.
 ///
 /// A Branch, Load or Value without lanes and groups has those of the last site before it in its block that has them; if
 /// there is none, those of the block. A block without groups has those of its only predecessor.
@@ -222,9 +222,9 @@ struct CounterSite {
   std::uint32_t instruction = 0;  ///< Branch, Load, Value: in its function
   std::uint32_t cell = 0;         ///< its first, among the cells of its function
   std::uint8_t cells = 0;
-  std::uint8_t always = 0;        ///< 4, 8: the same in every execution, by proof
-  std::uint8_t component = 0;     ///< Value: of the loaded vector
-  std::uint16_t slots = 0;        ///< Value: of its table
+  std::uint8_t always = 0;     ///< 4, 8: the same in every execution, by proof
+  std::uint8_t component = 0;  ///< Value: of the loaded vector
+  std::uint16_t slots = 0;     ///< Value: of its table
 };
 
 /// The cells of a site begin, for a shader, at first + site.cell + (shader − shaders[0]) · cells.
