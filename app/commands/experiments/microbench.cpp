@@ -484,8 +484,8 @@ void log_verdicts(const std::vector<Question>& questions, const std::vector<Answ
     console::tell("{}, {}: {}", short_spec(question.workload), question.known.metric, first->error);
   }
   if (const auto failed = count(Verdict::Failed); failed > 1) {
-    console::tell("{} more failed, so the exit code is {}; --format json has the error of each",
-                  counted(static_cast<std::size_t>(failed) - 1, "experiment"), kWrongAnswers);
+    console::tell("{} failed, so the exit code is {}; --format json has the error of each",
+                  counted(static_cast<std::size_t>(failed) - 1, "more experiment"), kWrongAnswers);
   }
   std::vector<std::string> reasons;
   for (std::size_t i = 0; i < answers.size(); ++i) {
