@@ -69,7 +69,7 @@ class WarpCounter {
       : events_(launch.data.events),
         segments_(segments),
         addresses_(addresses),
-        recorder_(launch, trace.shaders, segments, warp_size, policy),
+        recorder_(launch, trace.shaders, segments.event_offset, warp_size, policy),
         next_(warp_size) {}
 
   AddressCounts count(std::span<const std::uint32_t> segment_at) {

@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "capture/trace/trace.hpp"
-#include "scheduler-models/regrouping/segments.hpp"
 #include "scheduler-models/warp_assignment.hpp"
 #include "sim/engine/workbench.hpp"
 #include "sim/launch/resolve.hpp"
@@ -52,8 +51,7 @@ struct Choice {
                                                   std::uint64_t thread);
 [[nodiscard]] nlohmann::ordered_json warp_facts(const trace::Trace& trace, const trace::Launch& launch,
                                                 const experiment::Resolved& resolved,
-                                                const scheduler::WarpAssignment& packed,
-                                                const scheduler::Segments& segments, std::uint64_t thread);
+                                                const scheduler::WarpAssignment& packed, std::uint64_t thread);
 
 /// The warp of hardware in which the thread ran, from the captured groups of its threads: as warp_facts, in the order in
 /// which they ran; groups whose lanes came from several warps are counted (`repacked`) and not listed. Missing without

@@ -163,12 +163,8 @@ Answer Content::routed(const Request& request) {
   if (!thread) {
     throw Error(ErrorKind::Usage, {"the thread is no number", "thread", "", "a whole number", ""});
   }
-  if (segments_of_ != *number) {
-    segments_ = std::make_shared<const scheduler::Segments>(scheduler::cut_paths(launch, {}));
-    segments_of_ = *number;
-  }
   const auto packed = experiment::assignment(bench, experiment);
-  return json_answer(warp_facts(all, launch, resolved, *packed, *segments_, *thread));
+  return json_answer(warp_facts(all, launch, resolved, *packed, *thread));
 }
 
 Answer Content::answer(const Request& request) {

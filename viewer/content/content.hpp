@@ -15,8 +15,8 @@
 //   launch/N/whatif               `rows` of `rayreplay whatif`: identity, and the packing of the parameters (JSON)
 // Other parameters are keys of experiments (`packing=numrays`), checked like those of the command line.
 // Answers with status 400 (Usage, with the message), 404 (no such address) and 500 hold JSON: `error`. Nothing is
-// thrown but errors of memory. One answer at a time: calls wait for each other. Memory: the trace, results that the
-// engine keeps (`kept_bytes`), and segments of one launch.
+// thrown but errors of memory. One answer at a time: calls wait for each other. Memory: the trace, and results that
+// the engine keeps (`kept_bytes`).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "base/accelerator.hpp"
-#include "scheduler-models/regrouping/segments.hpp"
 #include "sim/engine/evaluator.hpp"
 
 namespace rayreplay::viewer {
@@ -71,8 +70,6 @@ class Content {
   Accelerator* accelerator_;
   experiment::Evaluator evaluator_;
   std::mutex mutex_;
-  std::uint64_t segments_of_ = ~std::uint64_t{0};
-  std::shared_ptr<const scheduler::Segments> segments_;
 };
 
 }  // namespace rayreplay::viewer

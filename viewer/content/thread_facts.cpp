@@ -75,8 +75,7 @@ ordered_json thread_facts(const trace::Trace& trace, const trace::Launch& launch
 }
 
 ordered_json warp_facts(const trace::Trace& trace, const trace::Launch& launch, const experiment::Resolved& resolved,
-                        const scheduler::WarpAssignment& packed, const scheduler::Segments& segments,
-                        std::uint64_t thread) {
+                        const scheduler::WarpAssignment& packed, std::uint64_t thread) {
   require_thread(launch, thread);
   const auto place = std::find(packed.thread_at.begin(), packed.thread_at.end(), static_cast<std::uint32_t>(thread));
   const auto warp = static_cast<std::uint64_t>(place - packed.thread_at.begin()) / packed.warp_size;
@@ -89,11 +88,11 @@ ordered_json warp_facts(const trace::Trace& trace, const trace::Launch& launch, 
       continue;
     }
     lanes.push_back({{"thread", one}, {"pixel", place_json(launch.size, one)}});
-    if (segments.first[one] != segments.first[one + 1]) {
-      segment_at[lane] = segments.first[one];
+    if (launch.data.event_offset[one] != launch.data.event_offset[one + 1]) {
+      segment_at[lane] = one;
     }
   }
-  simt::WarpRecorder recorder(launch, trace.shaders, segments, packed.warp_size, resolved.policy);
+  simt::WarpRecorder recorder(launch, trace.shaders, launch.data.event_offset, packed.warp_size, resolved.policy);
   const std::span<const simt::WarpEvent> events = recorder.record(segment_at);
   ordered_json list = ordered_json::array();
   std::uint64_t active = 0;
