@@ -212,8 +212,8 @@ std::vector<PipelineOccupancy> occupancies(const std::vector<trace::PipelineFact
 
 output::Table occupancy_table(std::span<const PipelineOccupancy> occupancies) {
   output::Table table;
-  table.columns = {{"pipeline", "pipeline"},   {"launches", "launches"},   {"executables", "executables"},
-                   {"registers", "registers"}, {"statistic", "statistic"}, {"resident_warps", "resident warps"}};
+  table.columns = {{"pipeline", "pipeline"},   {"launches", "in launches"}, {"executables", "executables"},
+                   {"registers", "registers"}, {"statistic", "statistic"},  {"resident_warps", "resident warps"}};
   for (const PipelineOccupancy& one : occupancies) {
     const bool known = one.registers.has_value();
     table.rows.push_back({std::uint64_t{one.pipeline}, fmt::format("{}", fmt::join(one.launches, " ")),
