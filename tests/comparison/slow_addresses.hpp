@@ -32,7 +32,7 @@ class SlowAddresses {
   [[nodiscard]] experiment::AddressCounts count(std::span<const std::uint32_t> segment_at, std::uint32_t warp_size,
                                                 simt::Policy policy) const {
     experiment::AddressCounts counts;
-    simt::WarpRecorder recorder(launch_, trace_.shaders, segments_, warp_size, policy);
+    simt::WarpRecorder recorder(launch_, trace_.shaders, segments_.event_offset, warp_size, policy);
     for (std::size_t first = 0; first < segment_at.size(); first += warp_size) {
       counts += count_warp(segment_at.subspan(first, warp_size), recorder.record(segment_at.subspan(first, warp_size)));
     }
