@@ -30,7 +30,7 @@ constexpr std::array<const char*, kKinds> kKindTexts = {"counts of blocks",  "gr
 constexpr std::array<const char*, kLefts> kLeftNames = {
     "function", "branch", "branch uniform", "load", "load uniform", "load address", "value", "paths", "facts"};
 
-/// The state's own errors: it is text of a file.
+/// Reads parts of the state, with errors of its own: the state is text of a file, so it may be anything.
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
