@@ -6,8 +6,8 @@
 //
 // Contract: `state_of` takes a checked profile; a profile that is no merged one is a state of one run. Merged profiles
 // with `merged_runs` and no state (older versions wrote them) can be merged, too: their header stands for each of their
-// runs. Input names the file whose state is not as written here. `configuration_text` and `difference_lines` depend on the state alone, so
-// equal states give equal bytes. O(size of the state · log).
+// runs. Input names the file whose state is not as written here. `configuration_text` and `difference_lines` depend on
+// the state alone, so equal states give equal bytes. O(size of the state · log).
 #pragma once
 
 #include <array>

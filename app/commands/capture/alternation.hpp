@@ -2,10 +2,10 @@
 //
 // Contract: a *pair* is a run of the program as it is (own) and a run with the change (changed); the kind that runs
 // first alternates. The time of a run is the mean device time of its launches behind the first `warm_up`, over all
-// processes. The change of a pair is changed time ÷ own time − 1. `Alternation` collects runs; it gives the mean change
-// with its confidence interval of 95 % (base/student_t.hpp, over the pairs), and says of each kind whether all its
-// pictures have the bytes of the first own run's. Pictures are files that the program writes. They are removed before
-// each run, so that no picture of an earlier run is compared.
+// processes. The change of a pair is changed time ÷ own time, − 1. `Alternation` collects runs; it gives the mean
+// change with its confidence interval of 95 % (base/student_t.hpp, over the pairs), and says of each kind whether all
+// its pictures have the bytes of the first own run's. Pictures are files that the program writes. They are removed
+// before each run, so that no picture of an earlier run is compared.
 // Errors: Input for a run without a timed launch behind the warm-up, or without a picture; Output for a picture that
 // would be replaced. Memory: one copy of the pictures.
 #pragma once

@@ -1,9 +1,9 @@
 // Histograms of the instructions, and of the basic blocks, that each thread of a launch executed: by pixel and frame
 // where a launch renders a frame with a thread for each pixel.
 //
-// Contract: a thread's number is the sum over its calls with a path (thread_instructions.hpp). Ranges are
-// low ≤ number < high, with powers of two as limits; 0 is a range of its own. Threads without a path are counted apart.
-// Launches without paths are left out. The charts show the first kMostHistograms launches. O(events + threads).
+// Contract: a thread's number is the sum over its calls with a path (thread_instructions.hpp). Limits of ranges are
+// powers of two, low ≤ number < high; 0 is a range of its own. Threads without a path are counted apart. Launches
+// without paths are left out. The charts show the first kMostHistograms launches. O(events + threads).
 #pragma once
 
 #include <cstdint>
