@@ -26,7 +26,7 @@ namespace rayreplay::profile {
 enum class Kind : std::uint8_t { Blocks = 0, Groups, Branches, Loads, Values, Paths, Accesses };
 inline constexpr std::size_t kKinds = 7;
 
-/// What a sum leaves out.
+/// A part that a sum leaves out.
 enum class Left : std::uint8_t {
   Function = 0,   ///< counts of a function's blocks: pipeline, shader, function
   Branch,         ///< pipeline, shader, function, instruction
