@@ -2,8 +2,8 @@
 //
 // Contract: `student_t_within(t, df)` = P(|T| ≤ t), t ≥ 0, df ≥ 1, by the finite series of Abramowitz and Stegun,
 // Handbook of Mathematical Functions (1964), 26.7.3 and 26.7.4. O(df). `student_t_quantile(share, df)`: the t with
-// P(|T| ≤ t) = share, 0 < share < 1, by bisection to the last bit: what a two-sided confidence interval of `share`
-// multiplies the standard error with. `mean_interval`: mean and half width of that interval, of two values or more.
+// P(|T| ≤ t) = share, 0 < share < 1, by bisection to the last bit: the factor of the standard error in a two-sided
+// confidence interval of `share`. `mean_interval`: mean and half width of that interval, of two values or more.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Whether places hold each thread exactly once: the part that the contracts of assignments and of work plans share.
+// Check that places hold each thread exactly once, a rule that assignments and work plans share.
 //
 // Contract: `thread_at` has a thread or kNoThread for each place. The first fault comes back in the words of an Error
 // (where, found, expected); nothing if there is none. O(places) time, a bit of memory for each thread.

@@ -30,8 +30,7 @@ struct Extent {
 /// other sizes.
 [[nodiscard]] Extent default_warp_shape(trace::LaunchSize size, std::uint32_t warp_size);
 
-/// The extent in warps of this shape. `what` ("tile") names the parameter in the message: Usage unless it holds whole
-/// warps.
+/// The extent in warps of this shape. Usage unless it holds whole warps; `what` ("tile") names it in the message.
 [[nodiscard]] Extent in_warps(const std::string& what, Extent extent, Extent shape);
 
 struct WarpGrid {

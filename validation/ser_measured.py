@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """SER on the RTX 4060 Laptop with nothing fitted: instructions, paths, accesses and live state of captured shaders.
 
-Captures one_weekend (on whatever Vulkan device runs it) with all that a capture can say of its shaders, and asks the fluid
-model and memory time for the published variants. Prints the table of docs/validation-ser.md, where each number comes from,
-and what each verdict hangs on.
+Captures one_weekend (on the present Vulkan device) with all that a capture can say of its shaders, and asks the fluid model
+and memory time for the published variants. Prints the table of docs/validation-ser.md, the origin of each number, and the
+numbers on which each verdict hangs.
 
 usage: validation/ser_measured.py [PATH OF rayreplay] [--application PATH] [--size 640x360] [--verdict-size 320x180] [--keep DIR]
 """
@@ -20,11 +20,11 @@ SAMPLES = 4
 MODELS = "plain,ser:scope=warp,withheld=0,live_state=0,ser:scope=sm"
 PUBLISHED_SAMPLES = 1280 * 720 * 8  # rays of a launch grow with these
 
-# In memory time the default of 6 cycles an instruction holds a share for the waits that captured accesses add again, 4 does not.
+# In memory time the default of 6 cycles an instruction has a share for waits that captured accesses add again; 4 has none.
 FOUR_CYCLES = ["--cycles-per-instruction", "4"]
 FLUID = {"blocks": ["--cost-source", "blocks"], "paths": ["--cost-source", "paths"]}
-# Memory time lets lanes run a call together only if it is the call of the same number of their ray of the same number. The
-# default policy of the fluid model gathers more, these gather less.
+# In memory time lanes run calls together only if these have the same number, of rays of the same number. The default policy
+# of the fluid model gathers more calls, these policies gather fewer.
 POLICIES = ("independent", "trace-barrier")
 MEMORY_TIME = {
     "paths and accesses, memory time": ["--cost-source", "paths", *FOUR_CYCLES],

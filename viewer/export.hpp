@@ -1,9 +1,10 @@
 // The page with the data of one launch as files: opens from a folder, without a server.
 //
 // Contract: `export_files` gives name and bytes of index.html, viewer.css, viewer.js and data.js. data.js holds the
-// answers that the page asks for, in base64 by address: facts of the trace, keys, geometries, the launch's maps (those
-// of settings under the command line's and under each of `answers`), faces, camera, what-if of each of `answers`; and
-// thread and warp of `threads`. What it does not hold, the page names. Errors: those of an answer that fails.
+// answers that the page asks for, in base64 by address: facts of the trace, keys, geometries, faces, camera, the
+// launch's maps, what-if of each of `answers`, and thread and warp of each of `threads`. Maps that depend on settings
+// are there for the command line's settings and for each of `answers`. For all other answers, the page says that it was
+// exported without them. Errors: those of an answer that fails.
 #pragma once
 
 #include <cstdint>

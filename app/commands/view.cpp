@@ -57,7 +57,7 @@ void write_page(viewer::Content& content, const ViewArguments& options, std::uin
   console::tell("wrote {}: open index.html in a browser", options.folder);
 }
 
-/// The browser is the user's own program; that it cannot be started is no failure of the server.
+/// The browser is the user's own program: one that cannot be started is no failure of the server.
 void open_browser(const std::string& browser, const std::string& url) {
   std::thread([browser, url] {
     try {

@@ -166,7 +166,7 @@ Profiled measure_profiles(const std::string& program) {
   return result;
 }
 
-/// All profiles of a program are measured at the first one's turn.
+/// The first benchmark of a program measures all its profiles.
 const Profiled& profiled(const std::string& program) {
   static std::map<std::string, Profiled> known;
   const auto found = known.find(program);

@@ -1,4 +1,4 @@
-// How fast a trace loads, against read() of the same file: `trace_bench [--events=N] [--paths] [--keep=FILE]`.
+// Speed of loading a trace, against read() of the same file: `trace_bench [--events=N] [--paths] [--keep=FILE]`.
 //
 // With --paths each call of a shader and each thread has the path that it took (rayreplay capture --profile paths).
 // The file is made first (10 million events by default; --events=100000000 needs 1.2 GB of disk and 3 GB of memory) and

@@ -1,7 +1,7 @@
 // Where a function's blocks are counted.
 //
-// All: every reached block. Sparse: lanes and groups of all blocks follow, from lanes of some blocks and groups of the
-// group sources (group_sources.hpp); no edge is counted. Minimal: the arcs outside a maximum spanning tree of the flow
+// All: every reached block. Sparse: some blocks count lanes, and the group sources (group_sources.hpp) count groups;
+// those of all blocks follow, and no edge is counted. Minimal: the arcs outside a maximum spanning tree of the flow
 // network, which determine all others (Knuth and Stevenson, "Optimal measurement points for program frequency counts",
 // 1973; Ball and Larus, "Optimally profiling and tracing programs", TOPLAS 1994). Arcs weigh by loop depth, so that
 // counters lie outside loops where they can. Arcs that cannot be counted are taken into the tree first. If such arcs
@@ -34,7 +34,7 @@ struct CounterPlan {
 /// Whether the edge between two blocks can have a counter of its own.
 using IsCountable = std::function<bool(Node from, Node to)>;
 
-/// The sites of lanes.
+/// The sites that count lanes; group_sources.hpp has those of groups.
 [[nodiscard]] CounterPlan plan_counters(const spirv::ControlFlow& flow, const std::vector<bool>& may_end,
                                         CounterSet set, const IsCountable& is_countable);
 

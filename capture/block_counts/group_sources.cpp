@@ -23,7 +23,7 @@ std::vector<Node> group_sources(const spirv::Function& function, const spirv::Co
   };
   std::vector<Node> sources(flow.graph.size());
   std::iota(sources.begin(), sources.end(), Node{0});
-  // In this order an only predecessor comes first.
+  // In this order an only predecessor comes before its block.
   for (const Node block : flow.order) {
     const std::vector<Node>& before = flow.graph.predecessors[block];
     if (block != 0 && before.size() == 1 && passes_on(before[0])) {

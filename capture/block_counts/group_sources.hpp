@@ -1,11 +1,11 @@
-// Which blocks run with the same group of lanes.
+// Blocks that run with the same groups of lanes.
 //
 // A block has its predecessor's groups if the edge between them is the only one that leaves the one and the only one
 // that enters the other, and nothing in the predecessor can change which lanes run: no call, no trace call, no end of
 // an invocation, no lane that becomes a helper.
 //
-// Contract: the flow is the function's. Every reached block has a source, which is its own; so counts of groups of the
-// sources are those of all blocks. O(instructions).
+// Contract: the flow is the function's. Every reached block has a source, and a source is its own: counts of groups at
+// the sources give those of all blocks. O(instructions).
 #pragma once
 
 #include <vector>

@@ -1,5 +1,8 @@
-// Blocks in which an invocation may end before the block does: those that report an intersection (nothing behind an
-// accepted one needs to run), and those that call a function with an end of the invocation in it.
+// Blocks in which an invocation may end before the block does.
+//
+// Contract: an invocation may end at a report of an intersection (nothing behind an accepted one needs to run), an
+// ignored intersection, the end of a ray, a demotion to a helper (which counts nothing), and a call of a function in
+// which, or below which, an invocation may end. O(instructions of the module), then O(instructions) of a function.
 #pragma once
 
 #include <unordered_set>
@@ -14,7 +17,6 @@ namespace rayreplay::block_counts {
 
 class InvocationEnds {
  public:
-  /// Linear in the module.
   explicit InvocationEnds(const spirv::Module& module);
 
   /// By block of a function of the module.

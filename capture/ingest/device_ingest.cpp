@@ -331,8 +331,8 @@ std::vector<std::string> DeviceIngest::not_captured() const {
   return lines.finish();
 }
 
-/// Adds the key /capture/threads_missing: indices of launches in the trace with missing threads or parts of threads;
-/// and the accesses that launches lack (missing_accesses.hpp).
+/// Adds the keys /capture/threads_missing, indices of launches in the trace with missing threads or parts of threads,
+/// and /capture/missing_accesses (missing_accesses.hpp).
 std::string DeviceIngest::with_missing_parts(const std::string& configuration) const {
   nlohmann::json document = nlohmann::json::parse(configuration);
   nlohmann::json missing = nlohmann::json::array();

@@ -24,9 +24,9 @@ class Writer;
 
 namespace rayreplay::ingest {
 
-/// Whether the launch of the spool belongs to a trace: it has events.
 /// Whether a device has counts of dispatches or draws, which make a trace without launches, too.
 [[nodiscard]] bool counts_work(const SpoolContents& contents, std::uint32_t device);
+/// Whether the launch of the spool belongs to a trace: it has events.
 [[nodiscard]] bool has_events(const SpooledLaunch& launch);
 
 class DeviceIngest {

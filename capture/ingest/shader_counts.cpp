@@ -32,7 +32,7 @@ constexpr std::uint64_t kSlotsOfAFilter = 4;
 constexpr std::uint64_t kHeldValue = std::uint64_t{1} << 32;
 constexpr unsigned kMostComponents = 4;
 
-/// The first cell of a site's slots, behind its own first one.
+/// The first cell of a site's slots, counted from the site's first cell.
 std::uint64_t slots_of(const spool::CounterSite& site) {
   return static_cast<unsigned>(std::popcount(site.cells)) + (site.slots + kSlotsOfAFilter - 1) / kSlotsOfAFilter;
 }

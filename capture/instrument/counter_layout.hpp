@@ -26,9 +26,9 @@ enum Cell : std::uint8_t {
 };
 
 /// A site of kind Value has a table of values behind its numbers: filters, whose content means nothing to readers, then
-/// slots. A slot has these cells: its key, whose upper half
-/// is the tables' mark if the slot is taken, with the value below it; the lanes that had the value; the groups whose
-/// lanes all had it. A value that finds no free slot is counted among the site's lanes and groups alone.
+/// slots. A slot has these cells: its key, whose upper half is the tables' mark if the slot is taken, with the value
+/// below it; the lanes that had the value; the groups whose lanes all had it. A value that finds no free slot counts
+/// among the site's lanes and groups alone.
 inline constexpr std::uint32_t kSlotCells = 3;
 /// Slots for each filter, a cell.
 inline constexpr std::uint32_t kSlotsOfAFilter = 4;
@@ -54,12 +54,12 @@ struct CounterSite {
   bool operator==(const CounterSite&) const = default;
 };
 
-/// The first cell of a site's table, behind its own first one.
+/// The first cell of a site's table, counted from the site's first cell.
 [[nodiscard]] constexpr std::uint32_t table_of(const CounterSite& site) {
   return static_cast<std::uint32_t>(std::popcount(site.cells));
 }
 
-/// The first cell of its slots.
+/// The first cell of the table's slots, counted likewise.
 [[nodiscard]] constexpr std::uint32_t slots_of(const CounterSite& site) {
   return table_of(site) + (site.slots + kSlotsOfAFilter - 1) / kSlotsOfAFilter;
 }

@@ -1,8 +1,8 @@
 // Names of the places in shaders that access memory: function, accessed member or image, and line of the source.
 //
 // Contract: names come from the modules of a trace's shaders (place_names.hpp, spirv/source_lines.hpp). A site whose
-// shader has no module that can be parsed, or whose place is no access of it, has empty names: numbers stay without
-// them. One pass over each shader's module.
+// shader has no module that can be parsed, or whose instruction is no access there, has empty names: its counts stay
+// without them. One pass over each shader's module.
 #pragma once
 
 #include <string>

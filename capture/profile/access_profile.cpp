@@ -16,7 +16,7 @@ ByteRange range_of(std::uint64_t address, std::uint32_t bytes) {
   return {address, address + std::min<std::uint64_t>(bytes - 1, room)};
 }
 
-/// Blocks of `bytes` bytes in one range or more; ranges are sorted by their first byte.
+/// The number of blocks of `bytes` bytes that the ranges touch, each once; ranges are sorted by their first byte.
 std::uint64_t united(std::span<const ByteRange> ranges, std::uint32_t bytes) {
   std::uint64_t blocks = 0;
   std::uint64_t next = 0;  // not counted so far
@@ -93,8 +93,8 @@ class LaunchAccesses {
     return sites_.space[site] != trace::AccessSpace::Image || images_;
   }
 
-  /// The bytes of accesses of one site, sorted, and their number before what is touched twice counts once. Returns the
-  /// accesses that touch none.
+  /// Finds the byte ranges of accesses of one site, sorted, and the sum of their sizes, in which a byte counts as often
+  /// as it is touched. Returns the number of accesses that touch none.
   std::uint64_t find_ranges(std::span<const std::uint64_t> rows) {
     ranges_.clear();
     bytes_ = 0;

@@ -6,10 +6,10 @@
 // their start, those of device addresses from 0. Different descriptors have different sectors; shader records of one
 // site cannot be told apart and count as one. A group of lanes that ran the access together is one warp instruction.
 //
-// Contract: takes a checked trace (trace::load); sites of a merged profile have their sums in the file, without ranges of
-// lines and without the bytes of images. Distinct sectors and lines are counted in each launch and summed. The bytes of
-// a site may be of any size: ranges are merged, not counted out. O(n log n) for the n accesses of a launch, and 40 bytes
-// for each. What the caller's functions throw passes through.
+// Contract: takes a checked trace (trace::load); sites of a merged profile have their sums in the file, without ranges
+// of lines and without the bytes of images. Distinct sectors and lines are counted in each launch and summed. A site
+// may touch ranges of any size: they are merged, not walked byte by byte. O(n log n) for the n accesses of a launch,
+// and 40 bytes for each. What the caller's functions throw passes through.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
-// What each event of a launch executed, from the paths of a trace captured with `--profile paths`.
+// The execution of each event of a launch, from the paths of a trace captured with `--profile paths`.
 //
-// Contract: a *way* is what one event's call executed: a path, or a path whose executions several trace calls share.
-// Events with a way are entries of shaders that have a path of their shader, and the trace calls of ray generation: a
-// thread's trace calls share its path's executions equally. All other events have none (way 0): it is not known what
-// they executed.
+// Contract: a *way* is the execution of one event's call: a path, or an equal part of a path that several trace calls
+// share. Events with a way are entries of shaders that have a path of their shader, and the trace calls of ray
+// generation: a thread's trace calls share its path's executions equally. The execution of all other events is unknown
+// (way 0).
 //
 // Events that lanes make together execute each block as often as the lane with most executions of it
 // (group_executions.hpp); `instructions` and `issue_slots` weigh the blocks.
@@ -40,7 +40,7 @@ class EventPaths {
   /// True if an event has a way.
   [[nodiscard]] bool any() const;
 
-  /// Of a group: its lanes' ways, one or more, known and of one shader.
+  /// Of a group. `ways`: those of its lanes, one or more, known and of one shader.
   [[nodiscard]] double instructions(std::span<const std::uint32_t> ways) const;
   [[nodiscard]] double issue_slots(std::span<const std::uint32_t> ways) const;
 

@@ -2,9 +2,9 @@
 //
 // Contract: parts are added under the numbers of the sum; an empty part says that a run has the pipeline's shader and
 // none of its instructions. An instruction that not all parts of its shader have is left out. Executions, groups and
-// uniform groups add up. Agreement that one part did not compare is not compared in the sum; where another part did, it
-// is left out. The sum does not depend on the order of the parts. Errors: Input with the row at which a sum exceeds 64
-// bits, or whose instruction lies in another block than in an earlier part. O(rows log rows).
+// uniform groups add up. Agreement that one part did not compare is not compared in the sum; where another part did,
+// the sum leaves it out (add_left_out). The sum does not depend on the order of the parts. Errors: Input with the row
+// at which a sum exceeds 64 bits, or whose instruction lies in another block than in an earlier part. O(rows log rows).
 #pragma once
 
 #include <array>

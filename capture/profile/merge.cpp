@@ -164,7 +164,7 @@ class Merger {
     }
   }
 
-  /// The name of a shader that kept kinds count, or else of one in groups alone.
+  /// The name where kept kinds count the shader; else where groups of facts have it.
   static std::string name_of(const SameShader& same) {
     std::optional<std::string> first;
     for (const auto& [kind, name] : same.names) {
@@ -447,7 +447,7 @@ class Merger {
     }
   }
 
-  /// The shaders, but for those that are only in groups of facts that are left out: these are at no number of the rest.
+  /// Takes the shaders, except those that only left-out facts name, and renumbers the rest.
   void take_shaders() {
     std::set<std::uint16_t> needed;
     for (const std::size_t index : used_) {

@@ -30,7 +30,7 @@ constexpr std::array<const char*, kKinds> kKindTexts = {"counts of blocks",  "gr
 constexpr std::array<const char*, kLefts> kLeftNames = {
     "function", "branch", "branch uniform", "load", "load uniform", "load address", "value", "paths", "facts"};
 
-/// The state's own errors: it is text of a file.
+/// Reads parts of the state, with errors of its own: the state is text of a file, so it may be anything.
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
@@ -170,7 +170,7 @@ std::string some(const std::vector<std::string>& names) {
   return shown == names.size() ? list : fmt::format("{} and {} more", list, names.size() - shown);
 }
 
-/// What is left out of a shader, after "3 loads of shader 1 (ground) in pipeline 0".
+/// A line on left-out parts: "3 loads of shader 1 (ground) in pipeline 0 are left out: …"; `number` of them.
 std::string text_of(const LeftOut& left, std::size_t number, const std::vector<trace::Shader>& shaders) {
   const std::string shader =
       left.left == Left::Facts ? "" : fmt::format("shader {} ({})", left.shader, shaders[left.shader].name);

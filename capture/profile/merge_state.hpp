@@ -1,13 +1,13 @@
-// What a merged profile remembers of its runs, so that it can be merged again as if all runs were merged at once.
+// The record of its runs in a merged profile, with which it can be merged again as if all runs were merged at once.
 //
 // The state is JSON in the trace's `configuration` (docs/trace-format.md, Merged profiles): the runs with what their
-// own headers said and which kinds of counts they had, the runs of each pipeline, and what was left out. What was left
-// out must be kept, because another run may count it: it would come back as a sum of that run alone.
+// own headers said and which kinds of counts they had, the runs of each pipeline, and the counts that were left out.
+// These must be recorded, because another run may have them: they would come back as a sum of that run alone.
 //
 // Contract: `state_of` takes a checked profile; a profile that is no merged one is a state of one run. Merged profiles
-// of versions before this state have `merged_runs` alone: their header stands for each of their runs. Input names the
-// file whose state is not as written here. `configuration_text` and `difference_lines` depend on the state alone, so
-// equal states give equal bytes. O(size of the state · log).
+// with `merged_runs` and no state (older versions wrote them) can be merged, too: their header stands for each of their
+// runs. Input names the file whose state is not as written here. `configuration_text` and `difference_lines` depend on
+// the state alone, so equal states give equal bytes. O(size of the state · log).
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace rayreplay::profile {
 enum class Kind : std::uint8_t { Blocks = 0, Groups, Branches, Loads, Values, Paths, Accesses };
 inline constexpr std::size_t kKinds = 7;
 
-/// What a sum leaves out.
+/// A part that a sum leaves out.
 enum class Left : std::uint8_t {
   Function = 0,   ///< counts of a function's blocks: pipeline, shader, function
   Branch,         ///< pipeline, shader, function, instruction
@@ -39,7 +39,7 @@ enum class Left : std::uint8_t {
   Facts,          ///< of the driver: pipeline
 };
 inline constexpr std::size_t kLefts = 9;
-[[nodiscard]] Kind kind_of(Left left);  ///< the counts that it is a part of; Facts: none, Blocks
+[[nodiscard]] Kind kind_of(Left left);  ///< the counts that it is a part of; for Facts, a part of none, Blocks
 
 struct LeftOut {
   Left left = Left::Function;
@@ -77,7 +77,7 @@ struct MergeState {
 /// "00a1b2c3": the first digits of a run's hash.
 [[nodiscard]] std::string run_name(const std::string& hash);
 
-/// What differs between the runs and what is left out, a line each. `shaders`: of the merged profile.
+/// Lines on the differences between the runs, and on the parts that are left out. `shaders`: of the merged profile.
 [[nodiscard]] std::vector<std::string> difference_lines(
     const MergeState& state, const std::vector<trace::Shader>& shaders,
     const std::map<std::uint32_t, std::vector<std::uint16_t>>& members);

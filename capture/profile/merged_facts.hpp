@@ -22,7 +22,7 @@ class MergedFacts {
 
   /// By pipeline, ascending.
   [[nodiscard]] std::vector<trace::PipelineFacts> facts() const;
-  /// Of pipelines whose facts are left out: which runs differ first, and in what.
+  /// By pipeline whose facts are left out: the first two runs that differ, and their difference.
   [[nodiscard]] std::map<std::uint32_t, std::string> contradictions() const;
 
  private:

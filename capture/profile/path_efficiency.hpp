@@ -73,7 +73,7 @@ struct PathTallies {
   bool operator==(const PathTallies&) const = default;
 };
 
-/// Adds groups to tallies. Of one launch, which it does not keep; `paths` must outlive it.
+/// Adds groups of one launch to tallies. `paths` must outlive it; the launch and the shaders need not.
 class PathTallier {
  public:
   PathTallier(const EventPaths& paths, const std::vector<trace::Shader>& shaders, const trace::Launch& launch);
@@ -82,7 +82,8 @@ class PathTallier {
   [[nodiscard]] bool has_groups(std::size_t call) const {
     return has_groups_[call];
   }
-  /// A group: its lanes' ways, 0 for unknown ones, in any order. Sorts them. Lanes of several shaders count as unknown.
+  /// Adds a group. `ways`: those of its lanes, 0 for unknown ones, in any order; sorts them. Lanes of several shaders
+  /// count as unknown.
   void add(std::vector<std::uint32_t>& ways, PathTally& tally) const;
 
  private:

@@ -1,9 +1,9 @@
 // Sums of paths of shader calls over several runs: one dictionary with the calls of all of them.
 //
 // Contract: paths of one shader with the same counts are one path; their calls add up. The blocks of a shader must be
-// the same in all runs that have it, else all its paths are left out. Which call had which path is not in the sum: no
-// call belongs to it. The sum does not depend on the order of the parts. Errors: Input with the path at which calls
-// exceed 64 bits. Linear memory; O(counts · log paths).
+// the same in all runs that have it, else all its paths are left out. The sum has no calls, and so not the path of
+// each. The sum does not depend on the order of the parts. Errors: Input with the path at which calls exceed 64 bits.
+// Linear memory; O(counts · log paths).
 #pragma once
 
 #include <cstdint>

@@ -5,10 +5,10 @@
 // and the most that may have had it (most_lanes).
 //
 // Contract: `add` takes the places of one pipeline and shader of checked counts (trace::load_profile); Input names the
-// file of lanes whose sum exceeds 64 bits, or of a place in another block than before. An empty part
-// says that a run has the pipeline's shader and none of its places. `sums` has the places that all parts of a pipeline
-// and shader have, in the order of trace::ValueCounts; it does not depend on the order of the parts, nor on which of
-// them are sums themselves. O(rows log rows).
+// file of lanes whose sum exceeds 64 bits, or of a place in another block than before. An empty part says that a run
+// has the pipeline's shader and none of its places. `sums` has the places that all parts of a pipeline and shader have,
+// in the order of trace::ValueCounts. Sums are the same in any order of the parts, also where parts are sums
+// themselves. O(rows log rows).
 #pragma once
 
 #include <cstddef>

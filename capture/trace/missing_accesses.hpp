@@ -1,8 +1,8 @@
-// How many accesses of shaders a capture lost: the device's memory for events was full, or the spool was damaged.
+// Accesses of shaders that a capture lost, because the device's memory for events was full or the spool was damaged.
 //
-// Contract: what the trace's configuration says (/capture/missing_accesses, written by ingest): an object for each
-// launch that lost some, with `launch` (its index in the trace), `accesses` (lost for sure) and `lost_words` (of the
-// events' records, which may have held more). Any configuration is fine: text that says nothing is none lost. Accesses
+// Contract: the numbers are those of the trace's configuration (/capture/missing_accesses, by ingest): an object for
+// each launch that lost some, with `launch` (its index in the trace), `accesses` (lost for sure) and `lost_words` (of
+// the events' records, which may have held more). Any text may be there: without such an object none are lost. Accesses
 // of threads that were not chosen (access_sample.hpp), and those that no site stands for, are not counted.
 #pragma once
 

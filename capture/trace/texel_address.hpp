@@ -5,8 +5,9 @@
 // Loads, stores and atomics: x and y in texels.
 // Samples: in half texels, floor(2 · u · width of the level) with u in [0, 1) after the coordinate is wrapped
 // (repeat), so that the nearest texel is x / 2 and the lower texel of a linear filter is (x − 1) / 2 rounded down. A
-// sample is outside if a coordinate, before or after its offset, is not in [0, 1): another sampler than one that
-// repeats reads another texel then, or none. Cubes have no outside. pack() needs values that fit; unpack() takes any.
+// sample is outside if a coordinate, before or after its offset, is not in [0, 1): a sampler that does not repeat reads
+// another texel there, or none. Samples of cubes are never outside. pack() needs values that fit; unpack_texel() takes
+// any.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ constexpr std::size_t kLeastRows = 64;       ///< of a stratum: fewer calls tell
 constexpr std::uint64_t kMostStep = 64;
 constexpr double kMostValue = 1099511627776.0;  ///< 2^40
 
-/// Numbers different keys from 0 on and counts them.
+/// Numbers different keys from 0 on, and counts how often each occurs.
 class Cells {
  public:
   explicit Cells(std::size_t rows) : slots_(std::bit_ceil(2 * rows + 1)), number_(slots_, 0), key_(slots_) {}
@@ -121,7 +121,8 @@ std::vector<Row> rows_of(const FieldReader& fields, const CallAddresses& address
   return rows;
 }
 
-/// Runs of 2^shift lines that are at most a kCallsOfALine-th of the rows, which are ascending by line.
+/// The least shift whose runs of 2^shift lines have at least kCallsOfALine rows each on average; 0 to a single run.
+/// Rows are ascending by line.
 std::uint32_t run_shift(std::span<const Row> rows) {
   std::uint32_t shift = 0;
   for (;; ++shift) {
@@ -172,7 +173,7 @@ Sample make_sample(const FieldReader& fields, const CallAddresses& addresses) {
   return sample;
 }
 
-/// What a class tells, and the number of its values.
+/// The information of a class, and the number of its values.
 struct Told {
   double told = 0;
   std::uint64_t classes = 0;

@@ -2,10 +2,10 @@
 //
 // Contract: for a sample of the segments that open with a pending call and touch memory (every n-th, at most
 // kAddressSample, with at most kAddressRows instructions in all and kRowsOfACall of each), measures what a class of the
-// pending call tells about the line of each of its segment's memory instructions: the mutual information
-// I(line; class | shader, instruction), from counts, with Miller's correction (path_features.hpp). Where a sample has
-// nearly as many lines as calls, counts tell nothing about lines, so aligned runs of 2, 4, 8, … lines take their place,
-// until there are at least kCallsOfALine calls for each. Classes are
+// pending call tells about the line of each memory instruction of its segment: the mutual information from counts,
+// I(line; class | shader, instruction), with Miller's correction (path_features.hpp). Where a sample has nearly as many
+// lines as calls, counts tell nothing about lines, so aligned runs of 2, 4, 8, … lines take their place, until there
+// are at least kCallsOfALine calls for each. Classes are
 //
 //   quotients    field / d of whole-number fields, d from 1 to 64 and powers of two ("field >> k")
 //   remainders   field % m, m from 2 to 64

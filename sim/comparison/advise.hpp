@@ -19,9 +19,9 @@
 //
 // `gain` is the score over that of shader id alone, − 1; of cycles the other way round. Sorted by score, ties by fewer
 // bits, then length of the formula, then text. Deterministic for any number of workers. O(candidates · events), with
-// addresses also · touched sectors; memory linear in segments, with addresses in events and accesses.
-// What stays outside: caches; without paths divergence inside a shader. Errors: Usage for a timed model, one without
-// hints, or one whose hint is set; those of the hints and of call_addresses.hpp.
+// addresses also · touched sectors; memory linear in segments, with addresses in events and accesses. Not counted:
+// caches; without paths, divergence inside a shader. Errors: Usage for a timed model, one without hints, or one whose
+// hint is set; those of the hints and of call_addresses.hpp.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ inline constexpr double kMostTransactionCycles = 1e6;
 /// Usage unless it is from 0 to kMostTransactionCycles.
 void check_transaction_cycles(double cycles);
 
-/// What issue slots and transactions cost.
+/// Costs of issue slots and transactions, with their origins.
 struct AddressCosts {
   AddressUnits units;
   double issue_per_cycle = 4;  ///< issue slots of an SM, machine.issue_per_cycle
@@ -84,7 +84,7 @@ struct Advice {
   }
 };
 
-/// What a hint changes most.
+/// The part of the score that a hint changes most.
 enum class RestsOn : std::uint8_t { Calls, Instructions, Transactions };
 [[nodiscard]] const char* to_string(RestsOn part);
 
@@ -108,8 +108,8 @@ struct AdviseResult {
   [[nodiscard]] const Advice* best() const {
     return ranking.empty() || ranking.front().gain < kLeastGain ? nullptr : &ranking.front();
   }
-  /// By which part of its cycles it beats shader id alone most; without addresses by calls, or by their instructions
-  /// where they have costs.
+  /// The part of its cycles in which it beats shader id alone most. Without addresses: Calls, or Instructions where
+  /// calls have costs.
   [[nodiscard]] RestsOn rests_on(const Advice& advice) const;
   /// "none", "costs", "paths"; with addresses "calls, addresses", "costs, addresses", "paths, addresses".
   [[nodiscard]] std::string weights() const;

@@ -1,12 +1,13 @@
-// The memory that each shader call of a launch touches, list by list: what the hint advisor counts and searches.
+// The memory that each shader call of a launch touches, list by list, for the counts and the search of the hint
+// advisor.
 //
 // Contract: recorded accesses (trace::Accesses) to buffers and images, placed as shader_memory.hpp and image_memory.hpp
-// say; those of shader records, and those that touch no memory, are left out. Every warp event of a segment has the
-// list of the accesses that its call makes, and every segment one of the accesses behind its last trace call: a call
-// has its own (recorded_accesses.hpp), a trace call those of the code around calls before it. An entry is a sector that
-// an access touches. Its *instruction* numbers the pair of an access site and the n-th execution of it in the list:
-// lanes that make a call together run the same instruction of it as one. Lists are ascending by instruction, then
-// sector, without doubles.
+// say; those of shader records, and those that touch no memory, are left out. Each warp event of a segment has a list:
+// a call its own accesses, a trace call those of the code around calls before it (recorded_accesses.hpp). Each segment
+// has one more list, of its accesses behind its last trace call. An entry is a sector that an access touches. Its
+// *instruction* is the number of a pair: an access site, and the n-th execution of it in the list. Lanes that make a
+// call together run the same instruction of it as one. Lists are ascending by instruction, then sector, each entry
+// once.
 //
 // Memory: 8 bytes an event, segment and entry. O(n log n) in the accesses of the launch, parallel over segments, the
 // same for any number of workers. Errors: those of the memory's placement; Resource for 2^32 − 1 sectors or

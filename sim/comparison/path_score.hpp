@@ -34,7 +34,7 @@ class PathScore {
   /// for the table above.
   [[nodiscard]] std::uint64_t issued(const scheduler::Segments& segments, std::span<const std::uint32_t> segment_at,
                                      std::uint32_t warp_size, std::span<const std::uint64_t> weights) const;
-  /// Of `issued`.
+  /// The efficiency that `issued`, the sum above, means.
   [[nodiscard]] double efficiency(std::uint64_t issued, std::uint32_t warp_size) const;
 
  private:

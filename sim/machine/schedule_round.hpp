@@ -1,4 +1,7 @@
-// Where a unit of a static schedule is: the round that it runs, for everything that starts a schedule's warps.
+// The position of a unit in a static schedule, for everything that starts a schedule's warps: the round that it runs.
+//
+// Contract: the fields are those of the schedule that `enter` was last given; before that they say nothing. `enter` is
+// O(empty rounds that it passes).
 #pragma once
 
 #include <cstdint>

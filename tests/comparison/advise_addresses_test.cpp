@@ -1,4 +1,4 @@
-// The hint advisor by addresses: what hints do to the lines that shaders touch, and which of two answers wins.
+// The hint advisor by addresses: effects of hints on the lines that shaders touch, and the better one of two answers.
 #include <cmath>
 #include <cstdint>
 #include <string>

@@ -76,7 +76,7 @@ void add_accesses(trace::Trace& trace) {
   }
 }
 
-/// What a merged profile keeps of paths and accesses: sums without launches.
+/// Makes the trace a merged profile: sums of paths and accesses, without launches.
 void merge_launches(trace::Trace& trace) {
   trace.launches.clear();
   trace::AccessSites& sites = trace.access_sites;

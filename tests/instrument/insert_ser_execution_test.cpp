@@ -290,7 +290,7 @@ TEST(Formulas, QuotientsAndRootsThatAreExact) {
   expect_same("hash(instance / primitive)", 32, values);
 }
 
-// What `rayreplay advise` proposes for addresses, of whole numbers: quotients that are no whole number are truncated.
+// Hints that `rayreplay advise` proposes for addresses, on whole numbers: quotients between them are truncated.
 TEST(Formulas, StepsOfTheAdvisor) {
   std::vector<FieldValues> values;
   for (int i = 0; i < 256; ++i) {

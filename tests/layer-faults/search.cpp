@@ -141,7 +141,7 @@ void tell_wrong(const std::string& scenario, const char* kind, std::uint64_t num
   std::fflush(stdout);
 }
 
-/// What a scenario does when nothing fails.
+/// A scenario without failures.
 struct Sound {
   Ended plain;          ///< without any layer
   SpoolBooks books;     ///< of a capture

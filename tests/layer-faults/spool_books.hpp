@@ -1,9 +1,10 @@
-// What the spools of a run hold, in numbers: to see whether a run with a failure lacks something and says so.
+// The contents of a run's spools in numbers, to see whether a run with a failure lacks something and says so.
 //
 // Contract: made from the folder of a run's spools, which may not exist. `fault` is empty, or what is wrong with a file
 // by itself: damage, a file that cannot be read and has no marker beside it (".failed"), or a note that stands twice.
-// `lacks_unsaid` is empty, or what there is less of than in `sound`, if no note tells of it: no note that `sound`
-// lacks, and no marker. Notes that only tell of something that works ("shaders: replaced …") do not count.
+// `lacks_unsaid` is empty if the run has all that `sound` has, or if anything tells of the loss: a note that `sound`
+// lacks, or a marker. Else it names the loss. Notes that only tell of something that works ("shaders: replaced …") do
+// not count.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What tests of workloads share: segments in their order as a schedule, and each call of a launch as a class.
+// Shared by tests of workloads: segments in their order as a schedule, and each call of a launch as a class.
 #pragma once
 
 #include <cstdint>

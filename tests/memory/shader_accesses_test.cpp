@@ -344,7 +344,7 @@ TEST_F(ShaderAccessesByHand, LanesMeetBehindTheirLoops) {
               ElementsAre("frame-buffer 1101 store 16: frame buffer+0 frame buffer+16 frame buffer+48"));
 }
 
-/// No lane traces: what precedes the first event still comes before the rest.
+/// No lane traces: accesses before the first event still come before the others.
 TEST_F(ShaderAccessesByHand, LanesWithoutRaysEnterTogether) {
   LaunchBuilder builder({2, 1, 1});
   builder.thread().callable(3);

@@ -99,7 +99,7 @@ TEST_F(Alternate, AnotherPictureIsSaidAndHasAnExitCode) {
 }
 
 TEST_F(Alternate, PicturesThatChangeByThemselvesProveNothing) {
-  // The program's name for the picture is a clock that never stands still.
+  // The picture is a clock, which differs in every run.
   const std::string clock = scratch_ / "clock";
   std::string line = "date +%s%N > " + clock + "; exec";
   for (const std::string& word : program({"--instruction", "5"})) {

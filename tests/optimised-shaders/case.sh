@@ -5,7 +5,7 @@ name=$1 script=$2 rayreplay=$3 one_weekend=$4
 run() { "$script" "$@"; }
 . "$(dirname "$(readlink -f "$0")")/../support/script_case.sh"
 
-# rows FORM…: these forms have the line of a form that changes nothing, and no other has.
+# rows FORM…: of these forms, and of no other, the output says that there is nothing to change.
 rows() {
   [ "$(sed -n 's/^\(.*\): nothing to change$/\1/p' said | paste -sd' ')" = "$*" ] || { cat said; exit 1; }
 }
@@ -14,7 +14,7 @@ timed() {
   [ "$(sed -n 's/^\([a-z]*\): --shaders .* confidence, .*$/\1/p' said | paste -sd' ')" = "$*" ] || { cat said; exit 1; }
 }
 
-# stub BODY: a rayreplay in front of ours, which has the name of the command in $1.
+# stub <<< LINES: makes stub/rayreplay, which runs LINES (the command is $1, the real program "$real") before the real one.
 stub() {
   mkdir -p stub
   { echo '#!/bin/sh'; echo "real='$rayreplay'"; cat; echo 'exec "$real" "$@"'; } > stub/rayreplay

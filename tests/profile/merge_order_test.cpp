@@ -1,5 +1,5 @@
 // Merged profiles of random runs with all kinds of counts: any order and any grouping gives the same bytes, sums are
-// those of a slow sum over all runs' rows, and what is not in all runs is left out by name.
+// those of a slow sum over all runs' rows, and counts that not all runs have are left out by name.
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -227,7 +227,7 @@ std::string bytes_of(const Merged& merged) {
 }
 
 void expect_same(const Merged& one, const Merged& other, std::uint32_t seed) {
-  // What differs first, before all bytes.
+  // Before all bytes, for a message that can be read.
   EXPECT_EQ(one.trace.header.not_captured, other.trace.header.not_captured) << seed;
   EXPECT_EQ(one.trace.header.configuration, other.trace.header.configuration) << seed;
   EXPECT_TRUE(bytes_of(one) == bytes_of(other)) << "the bytes differ with seed " << seed;

@@ -51,7 +51,7 @@ class MemorySink final : public reference::ThreadSink {
   trace::ThreadData data;
 };
 
-/// What the built-in tracer captures of the scene, as a trace of one launch.
+/// The built-in tracer's capture of the scene, as a trace of one launch.
 [[nodiscard]] trace::Trace traced(const reference::RenderScene& scene, const reference::TracerOptions& options);
 
 /// All columns byte for byte.

@@ -1,5 +1,5 @@
-# Sourced by tests of scripts, which define `run`: the script with what it always gets. A scratch folder that goes away is
-# the working folder and TMPDIR.
+# Sourced by tests of scripts. They define `run`: the tested script with its constant arguments. The working folder and
+# TMPDIR are a scratch folder, which is removed at the end.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -1,4 +1,4 @@
-// The accesses that a capture lost, by launch: what its configuration says, whatever that is.
+// The accesses that a capture lost, by launch, from any configuration.
 #include "capture/trace/missing_accesses.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The viewer's page in headless Chromium: what it shows equals what the server, the trace and the command say.
+// The viewer's page in headless Chromium: its contents equal those of the server, the trace and the command.
 //
 // RAYREPLAY_COMMAND, RAYREPLAY_CHROMIUM, RAYREPLAY_PACKAGES: the program, the browser, and the folder of node_modules.
 import assert from "node:assert/strict";
@@ -229,7 +229,7 @@ test("a link brings the view back", async () => {
   const again = await opened(address);
   await again.locator("#thread", { hasText: "pixel 10, 10" }).waitFor();
   assert.equal(await again.locator("#colormap").inputValue(), "plasma");
-  // Whatever stands behind '#', the page opens.
+  // The page opens with any text behind '#'.
   for (const hash of ["#%7Bx", "#" + encodeURIComponent('{"launch":99,"thread":-1,"mapA":5,"__proto__":{"x":1},"settingsA":{"packing":7}}')]) {
     const odd = await opened(url + hash);
     await odd.locator("#canvas-a").waitFor();
@@ -249,7 +249,7 @@ test("an exported page opens from its folder, without a server", async () => {
   const warp = await json("launch/0/warp?thread=410");
   await page.locator("#warp-facts", { hasText: `warp ${warp.warp},` }).waitFor();
   assert.deepEqual(page.faults, []);
-  // What the export does not hold is said.
+  // The page says that the export lacks an answer.
   await clickPixel(page, 3, 2);
   await page.locator("#thread .error", { hasText: "exported without" }).waitFor();
   await page.close();

@@ -1,4 +1,4 @@
-// The viewer's server: who is answered, and with what headers.
+// The viewer's server: admitted and refused requests, and the headers of answers.
 #include "viewer/server/server.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A small trace of the built-in tracer: what the viewer's tests show.
+// A small trace of the built-in tracer, for the viewer's tests.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Values by pixel: what happened there, and how full the pixel's warps were.
+// Values by pixel: counts and clocks of its threads' events, and the SIMT efficiency of their warps.
 #include <array>
 #include <cmath>
 #include <limits>

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Rows of a list.
+/// Rows of a list at most.
 constexpr std::size_t kMost = 25;
 
 std::uint64_t lost(const simt::Tally& tally, std::uint32_t warp_size) {

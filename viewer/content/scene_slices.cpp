@@ -57,7 +57,7 @@ std::string face_slice(const trace::Trace& trace, const trace::Launch& launch, c
                                    near.empty() ? "" : "did you mean '" + near + "'?"});
   }
   const trace::Scene& scene = trace.scene;
-  // By instance and geometry of its structure: the first row.
+  // `first`: the first row of each instance; geometry_rows: that of each geometry of its structure.
   std::vector<std::uint32_t> first;
   std::vector<std::vector<std::uint64_t>> geometry_rows(scene.instances.size());
   std::uint64_t rows = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The page lists this many events of a thread or warp; the rest is counted.
+/// The page lists at most this many events of a thread or warp; the others are only counted.
 constexpr std::uint64_t kMostEvents = 5000;
 
 void require_thread(const trace::Launch& launch, std::uint64_t thread) {

@@ -1,4 +1,4 @@
-// What the page knows of the trace before it asks for anything else, and the keys that it may set.
+// Facts of the trace, which the page loads before all other data, and the keys that it may set.
 #include <cmath>
 
 #include <fmt/format.h>

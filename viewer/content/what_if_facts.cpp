@@ -1,4 +1,4 @@
-// What another packing, order or policy would give: the rows of `rayreplay whatif`.
+// Answers for another packing, order or policy: the rows of `rayreplay whatif`.
 #include <fmt/format.h>
 
 #include "app/report/packings/whatif_table.hpp"

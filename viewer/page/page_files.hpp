@@ -1,4 +1,6 @@
 // The files of the page, compiled in: viewer/CMakeLists.txt bundles them at build time.
+//
+// Contract: index.html, viewer.css and viewer.js. Their text lives as long as the program.
 #pragma once
 
 #include <span>

@@ -1,12 +1,13 @@
-// A program run as it is and with other shaders or another swizzle, in turn: do its times and its pictures change?
+// Comparison of a program with itself under other shaders or another swizzle: times and pictures of alternating runs.
 //
-// Contract: a *pair* is one run of each kind; the kind that runs first alternates. A run's time is the mean device time
-// of its launches behind the first `warm_up`, over all processes. A pair's change is its changed time over its own,
-// − 1. `Alternation` collects runs and gives the mean change with its confidence interval of 95 % (Student's t over the
-// pairs), and whether every picture of a kind has the bytes of the first own one. Pictures are files that the program
-// writes: each is removed before a run, so none of an earlier run is compared.
-// Errors: Input where a run has no timed launch behind the warm-up, or where it wrote no picture. Memory: one copy of
-// the pictures.
+// Contract: a *pair* is a run of the program as it is (own) and a run with the change (changed); the kind that runs
+// first alternates. The time of a run is the mean device time of its launches behind the first `warm_up`, over all
+// processes. The change of a pair is changed time ÷ own time, − 1. `Alternation` collects runs; it gives the mean
+// change with its confidence interval of 95 % (base/student_t.hpp, over the pairs), and says of each kind whether all
+// its pictures have the bytes of the first own run's. Pictures are files that the program writes. They are removed
+// before each run, so that no picture of an earlier run is compared.
+// Errors: Input for a run without a timed launch behind the warm-up, or without a picture; Output for a picture that
+// would be replaced. Memory: one copy of the pictures.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +51,7 @@ class Alternation {
   [[nodiscard]] const std::vector<AlternatedRun>& runs() const {
     return runs_;
   }
-  [[nodiscard]] std::vector<double> changes() const;  ///< by pair
+  [[nodiscard]] std::vector<double> changes() const;  ///< of each pair
   /// Whether a picture of this kind ever differed from the first own one.
   [[nodiscard]] bool differs(RunKind kind) const;
   [[nodiscard]] std::string verdict() const;

@@ -257,7 +257,7 @@ void settle_spool(const fs::path& spool, const std::vector<fs::path>& files, con
   }
 }
 
-/// Modules of --shaders whose file the layer did not read for the application.
+/// Finds modules of --shaders that the application did not use: the layer has not read their files.
 void find_unused(const CaptureArguments& options, Timings& timings) {
   if (!options.modules) {
     return;
@@ -382,7 +382,7 @@ console::ChildEnd run_under_layer(CaptureArguments options, const layer::Options
   }
 }
 
-/// What the options of the changed runs are, as a user writes them. Usage where nothing can be compared.
+/// The options of the changed runs, as a user writes them. Usage where nothing can be compared.
 std::string change_of(const CaptureArguments& options, const layer::Options& settings) {
   std::vector<std::string> words;
   for (const char* name : {"shaders", "swizzle"}) {

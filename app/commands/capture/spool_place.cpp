@@ -33,7 +33,6 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// Removes our own files, then the folder if it is empty.
 void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
   std::error_code error;
   for (const fs::path& file : files) {
@@ -79,7 +78,6 @@ fs::path make_temporary_folder() {
   return path;
 }
 
-/// The folder for the spool, new or emptied.
 fs::path make_spool_folder(const std::string& output, bool force) {
   if (output.empty()) {
     return make_temporary_folder();

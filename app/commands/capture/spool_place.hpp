@@ -1,7 +1,8 @@
 // The folder in which the capture layer leaves its spools.
 //
-// Contract: `make_spool_folder` gives "OUTPUT.spool", for this user alone, new or (with `force`) emptied of spools; for
-// no output a temporary folder, and folders of killed commands are removed then. Errors: Output.
+// Contract: `make_spool_folder` makes "OUTPUT.spool" for this user alone, or with `force` empties it of spools. For an
+// empty output it makes a temporary folder, and removes those that killed commands left. Errors: Output, also for
+// spools that are there without `force`.
 #pragma once
 
 #include <filesystem>

@@ -56,12 +56,12 @@ std::string change(double share) {
   return fmt::format("{:+.1f} %", share * 100);
 }
 
-/// By how much the hint changes a part of the cycles.
+/// The relative change of a part of the cycles.
 double change_of(double now, double before) {
   return before > 0 ? now / before - 1 : 0;
 }
 
-/// What the gain is made of.
+/// The part of the score that the gain rests on, as text.
 std::string basis(const experiment::AdviseResult& result, const experiment::Advice& best) {
   const experiment::RestsOn part = result.rests_on(best);
   if (part == experiment::RestsOn::Calls) {

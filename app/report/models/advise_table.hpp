@@ -2,8 +2,8 @@
 //
 // Contract: rows in the order of the ranking, the best first; then "shader id alone" and "plain" for comparison. Cells
 // about transactions are empty where accesses of shaders do not count. Keys of JSON and CSV are listed in
-// docs/surfaces.md. The answer names the best hint and what it rests on (AdviseResult::rests_on), or says that nothing
-// helps: no hint gains experiment::kLeastGain.
+// docs/surfaces.md. The answer names the best hint and the part of the score that it rests on (AdviseResult::rests_on),
+// or says that nothing helps, because no hint gains experiment::kLeastGain.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ namespace rayreplay::report {
 
 /// The line above the table (app/report/context/answers.hpp).
 [[nodiscard]] std::string advise_answer(const experiment::AdviseResult& result);
-/// The same for JSON: `helps`, `formula`, `name`, `bits`, `gain`, `rests_on`, `least_gain`.
+/// The answer for JSON: `helps`, `formula`, `name`, `bits`, `gain`, `rests_on`, `least_gain`.
 [[nodiscard]] nlohmann::ordered_json advise_verdict(const experiment::AdviseResult& result);
 
-/// With addresses: what an issue slot and a transaction cost, and where these numbers come from; else "" and null.
+/// The costs of an issue slot and of a transaction, with their origins; "" and null without addresses.
 [[nodiscard]] std::string score_text(const experiment::AdviseResult& result);
 [[nodiscard]] nlohmann::ordered_json score_json(const experiment::AdviseResult& result);
 

@@ -205,7 +205,8 @@ std::string short_spec(const std::string& resolved) {
 
 namespace {
 
-/// Behind the column `change`: of all calls. At the end: of each stage. Bounds have no warps, and none of them.
+/// Columns by path: of all calls behind the column `change`, of each stage at the end. Bounds have no warps, so their
+/// cells are empty.
 void add_paths(const CompareResult& result, output::Table& table) {
   constexpr std::ptrdiff_t kBehindChange = 4;
   std::vector<profile::PathTally> all;

@@ -31,8 +31,8 @@ namespace rayreplay::report {
 /// "a closest-hit call takes 141.3 instructions on average (source: blocks)"
 [[nodiscard]] std::string hit_cost_text(const experiment::CompareResult& result);
 
-/// For text: a row for each stage (with paths of calls a second one, by path) and one for each of the first bounces, a
-/// column for each model.
+/// Tables for text, with a column for each model. Rows: the stages (with paths of calls, each has a second row by
+/// path), and the first bounces.
 [[nodiscard]] output::Table efficiency_by_stage(const experiment::CompareResult& result);
 [[nodiscard]] output::Table efficiency_by_bounce(const experiment::CompareResult& result);
 

@@ -13,7 +13,7 @@ using output::Cell;
 using output::Column;
 using output::Show;
 
-/// In every row the launch's calls are the same, and so is whether any of them has a path.
+/// All rows have the same calls, so the first row tells whether any call has a path.
 bool has_paths(const experiment::WhatIfResult& result) {
   return !result.rows.front().paths.empty();
 }

@@ -23,7 +23,7 @@ constexpr std::size_t kMostText = 120;
 constexpr std::size_t kNamedSites = 3;
 constexpr double kAccessPercent = 100;
 
-/// Of the ranges of profile::line_range.
+/// A range of profile::line_range, with its name.
 struct LineRange {
   const char* name;
   std::uint64_t low, high;  ///< high 0: no limit

@@ -12,7 +12,7 @@
 
 namespace rayreplay::report {
 
-/// "Shader 3 camera, load of scene.vertices[], carries 41.0 % of the 1,200 transactions; …"; why there are none.
+/// "Shader 3 camera, load of scene.vertices[], carries 41.0 % of 1,200 transactions; …", or the reason for having none.
 [[nodiscard]] std::string access_verdict(const std::vector<trace::Shader>& shaders, const trace::AccessSites& sites,
                                          const AccessDetails& details);
 

@@ -1,9 +1,9 @@
 // The memory of recorded accesses to images, in an assumed layout: for access_profile.
 //
-// Contract: as in access streams (sim/memory/streams/image_memory.hpp): texels of samples are those of the filter,
-// layouts of hardware are not in a trace. `layout`: a spec of memory::ImageLayouts. The trace must outlive the
-// functions. Errors: Input for images that cannot be; Resource for too many elements. O(n log n) in a launch's
-// accesses, an access O(log images).
+// Contract: texels lie as in access streams, and samples touch those of their filter (sim/memory/streams/
+// image_memory.hpp). The layout is an assumption, because a trace does not have the hardware's. `layout`: a spec of
+// memory::ImageLayouts. The trace must outlive the functions. Errors: those of image_memory.hpp, Input and Resource.
+// O(n log n) in a launch's accesses, an access O(log images).
 #pragma once
 
 #include <string>

@@ -26,8 +26,8 @@ struct AccessDetails {
 /// Rows of sites by falling number of transactions, then of executions.
 [[nodiscard]] std::vector<std::size_t> by_transactions(const std::vector<profile::SiteAccesses>& accesses);
 
-/// Descriptors with images that the sites can access, each once with the number of launches in which it is the same.
-/// `names`: of access_names.
+/// A row for each descriptor with an image that the sites can access, with the number of launches in which it is the
+/// same. `names`: of access_names.
 [[nodiscard]] output::Table image_table(const trace::Trace& trace, const std::vector<profile::AccessName>& names);
 
 }  // namespace rayreplay::report

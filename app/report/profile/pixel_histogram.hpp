@@ -1,9 +1,9 @@
-// How much of the shaders each thread of each launch ran: histograms of executed instructions and of executed basic
-// blocks, by pixel and frame where a launch renders a frame with a thread for each pixel.
+// Histograms of the instructions, and of the basic blocks, that each thread of a launch executed: by pixel and frame
+// where a launch renders a frame with a thread for each pixel.
 //
-// Contract: from paths of calls, whose sums a thread's calls have (thread_instructions.hpp). A thread's number lies in
-// the range low ≤ number < high of powers of two; 0 is a range of its own. Threads without a path are counted apart.
-// Launches without paths are left out. The charts show the first kMostHistograms launches. O(events + threads).
+// Contract: a thread's number is the sum over its calls with a path (thread_instructions.hpp). Limits of ranges are
+// powers of two, low ≤ number < high; 0 is a range of its own. Threads without a path are counted apart. Launches
+// without paths are left out. The charts show the first kMostHistograms launches. O(events + threads).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostHistograms = 8;
 
 /// Threads of a launch by their number of executions.
 struct ThreadRange {
-  std::uint64_t low = 0, high = 0;  ///< high 1: the threads that executed none; high 0: 2^64
+  std::uint64_t low = 0, high = 0;  ///< 0 and 1: nothing executed; high 0: 2^64
   std::uint64_t threads = 0;
 };
 struct LaunchHistogram {

@@ -53,7 +53,7 @@ std::optional<std::uint16_t> shader_of(const trace::Executable& executable, cons
   return found;
 }
 
-/// Executed instructions, of all: by pipeline, or by pipeline and shader.
+/// Shares of all executed instructions: of a pipeline, or of a shader in a pipeline.
 class Shares {
  public:
   explicit Shares(const std::vector<profile::ShaderProfile>& shaders) {

@@ -1,10 +1,10 @@
 // Registers and occupancy: a mark for each pipeline whose registers the driver names, and for each of its programs.
 //
 // Contract: occupancy is the number of warps that an SM of the machine can hold (shaders/pipeline_facts.hpp). A program
-// (executable) has a mark of its own where its pipeline has several that name registers; it stands for a shader if the
-// pipeline has one shader alone of its only stage. Behind the marks, the machine's limit for every number of registers
-// is drawn. Charts show kMostMarks marks, and name kMostMarkNames of them. Empty charts where no registers are known,
-// and the reason. O(statistics + groups + shaders).
+// (executable) has a mark of its own where its pipeline has several that name registers. It stands for a shader if it
+// has one stage, of which its pipeline has one shader. Behind the marks, the machine's limit for every number of
+// registers is drawn. A chart shows kMostMarks marks. Where no registers are known, there are no charts, and `reason`
+// says why. O(statistics + groups + shaders).
 #pragma once
 
 #include <optional>

@@ -64,7 +64,7 @@ std::string level_text(const AgreementOf& of, std::uint64_t groups) {
 }  // namespace
 
 std::string MeasuredUniformity::text() const {
-  // What is proven stays proven without an execution, as in capture/profile/agreement_profile.hpp.
+  // A proof holds without an execution, as in capture/profile/agreement_profile.hpp.
   if (groups == 0 && value.agreement != Agreement::Proven && address.agreement != Agreement::Proven) {
     return std::string(to_string(Agreement::NotExecuted));
   }

@@ -50,7 +50,7 @@ void rr_count_both(const uint64_t counters, const uint cell) {
   }
 }
 
-// same: this lane has the leader's value. Cells: lanes, groups, uniform groups.
+// `same`: this lane has the leader's value. Cells: lanes, groups, uniform groups.
 void rr_count_same(const uint64_t counters, const uint cell, const bool same) {
   uvec4 together = vote(true);
   uvec4 equal = vote(same);
@@ -72,7 +72,7 @@ void rr_count_same_both(const uint64_t counters, const uint cell, const bool val
   }
 }
 
-// The same for counters whose lanes and groups are those of another one. Cells: uniform groups.
+// rr_count_same for counters whose lanes and groups are those of another one. Cells: uniform groups.
 void rr_count_agreed(const uint64_t counters, const uint cell, const bool same) {
   uvec4 together = vote(true);
   uvec4 equal = vote(same);
@@ -81,7 +81,7 @@ void rr_count_agreed(const uint64_t counters, const uint cell, const bool same) 
   }
 }
 
-// Cells: groups of one value, one address, both.
+// rr_count_same_both for such counters. Cells: groups of one value, one address, both.
 void rr_count_agreed_both(const uint64_t counters, const uint cell, const bool value, const bool address) {
   uvec4 together = vote(true);
   uint agreed = (has_all(vote(value), together) ? 1u : 0u) + (has_all(vote(address), together) ? 2u : 0u);
@@ -90,7 +90,8 @@ void rr_count_agreed_both(const uint64_t counters, const uint cell, const bool v
   }
 }
 
-// Of a cell that changes once, if at all, and by an atomic: an older content is as good, so any scope will do.
+// For cells that an older content serves as well as the newest: keys change at most once, by an atomic that repeats the
+// test, and filters only spare work. So the smallest scope is enough.
 uint64_t load_cell(const uint64_t address) {
   return atomicLoad(Cells(address).number[0], gl_ScopeSubgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
@@ -106,9 +107,9 @@ uint hash_of(const uint value) {
 // or finds none at any time: the counts of a table are whole. The lanes that have the leader's value add once, the
 // others each for itself: no lane waits for another.
 //
-// A value that found none saw all keys of a full table, which stay. It leaves, above which the mark stands, a bit for
-// each key that starts near the same slot: later values without their bit need not look. A filter is right whenever
-// its mark is there, as it is written whole.
+// A value that finds no slot has seen all keys of a full table, and these stay. It writes the filter of its first slot:
+// the mark in the upper half, and in the lower half a bit for each key with the same filter. Later values whose bit is
+// not set are in no slot, so they need not look. A filter with its mark is right, because it is written whole.
 void rr_count_values(const uint64_t counters, const uint cell, const uint slots, const uint mark, const uint components,
                      const uvec4 words) {
   uvec4 together = vote(true);

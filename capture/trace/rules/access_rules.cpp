@@ -57,7 +57,8 @@ void check_space(const AccessSites& sites, std::size_t row, FaultList& faults) {
   }
 }
 
-/// Sums of a site: each is at most the one that counts the same less distinctly.
+/// Checks the sums of a site against each other: a group has a lane, a line has a sector, and distinct ones are some of
+/// those of all groups.
 void check_sums(const AccessSites& sites, std::size_t row, FaultList& faults) {
   const auto at_most = [&](const char* column, std::uint64_t found, const char* of, std::uint64_t most) {
     if (found > most) {

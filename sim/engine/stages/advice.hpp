@@ -1,4 +1,4 @@
-// Stage "advice": which coherence hint would raise SIMT efficiency most (sim/comparison/advise.hpp).
+// Stage "advice": coherence hints, ranked by their score (sim/comparison/advise.hpp).
 //
 // Contract: runs the search on the experiment's launch, its threads in warps by the launch order alone. Recorded
 // accesses of shaders count where stream.shader_accesses takes them (shader_accesses.hpp), at the machine's issue rate,
@@ -12,7 +12,7 @@
 
 namespace rayreplay::experiment {
 
-/// What a transaction costs unless it is said: a load unit serves one line a cycle (docs/assumptions.md).
+/// Cycles of a transaction unless they are given: a load unit serves one line a cycle (docs/assumptions.md).
 inline constexpr double kTransactionCycles = 1;
 
 /// `wanted` gives the limits, model and machine; hints, addresses, device and progress come from the experiment.

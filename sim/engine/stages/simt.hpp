@@ -23,7 +23,7 @@ namespace rayreplay::experiment {
 /// `options` gives the sums beside totals; policy, costs and device come from the experiment.
 [[nodiscard]] simt::ReplayResult replay(Workbench& bench, const Experiment& experiment, simt::ReplayOptions options);
 
-/// What the launch's events executed, by their paths; null where the trace has none of them.
+/// The executions of the launch's events, from their paths; null where the trace has none of these.
 [[nodiscard]] std::shared_ptr<const profile::EventPaths> event_paths(Workbench& bench, const Experiment& experiment);
 
 /// Instructions of the warp events of `replay`. Empty without paths.

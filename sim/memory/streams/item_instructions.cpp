@@ -262,7 +262,7 @@ void ItemInstructions::run_with_accesses(const LaunchChunk& chunk, std::size_t i
   }
 }
 
-/// Recorded accesses before the `number`-th trace calls; with the first ones enter lanes that make none.
+/// Recorded accesses before the `number`-th trace calls. Lanes that make no trace call enter with the first ones.
 void ItemInstructions::before_rays(const LaunchChunk& chunk, std::size_t item, std::uint64_t number,
                                    InstructionWriter& out) const {
   if (!options_->shader_accesses) {

@@ -6,11 +6,11 @@
 // shader that goes on after its own trace call. They belong to the segment's next trace call, before which they ran.
 // After the last one, those of ray generation are of the segment's *finish*, and those of other shaders lie behind its
 // last ray. In a segment without trace calls, the accesses of ray generation before the thread's first event are of its
-// *entry*. An access between the last event of a segment and the first one of the
-// thread's next segment is of the later one, if that begins with a trace call of the access's shader and the event
-// before is no call of this shader: the shader had been resumed. Otherwise it is of the earlier one. Every access of a
-// thread with events belongs to exactly one place, in the order in which they were made. Accesses of shader records
-// are left out (shader_memory.hpp). O(accesses and events of the segments).
+// *entry*. An access between the last event of a segment and the first one of the thread's next segment is of the later
+// one, if that begins with a trace call of the access's shader and the event before is no call of this shader: the
+// shader had been resumed. Otherwise it is of the earlier one. Every access of a thread with events belongs to exactly
+// one place, in the order in which they were made. Accesses of shader records are left out (shader_memory.hpp).
+// O(accesses and events of the segments).
 #pragma once
 
 #include <cstdint>

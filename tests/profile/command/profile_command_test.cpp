@@ -462,7 +462,7 @@ TEST_F(ProfileCommand, MergeAddsRuns) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "x.rrt"));
 }
 
-/// Real captures of one program: what each of them has beside the other.
+/// A real capture of each kind, merged with its own copy: all tables of one capture are there.
 TEST_F(ProfileCommand, MergedCapturesHaveEveryTable) {
   const std::string folder = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/lavapipe/";
   const std::string whole = folder + "one-weekend-profile.rrt", memory = folder + "one-weekend-memory.rrt";

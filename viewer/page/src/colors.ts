@@ -1,4 +1,4 @@
-// Colours of values: the tables of the reports, so that a colour here and there means the same number.
+// Colours of values, from the tables of the reports: a colour has the same meaning in both.
 
 export type Color = readonly [number, number, number];
 
@@ -28,7 +28,7 @@ export interface Scale {
   logarithmic?: boolean;
 }
 
-/** Places of a categorical palette that people with any colour vision tell apart (Okabe and Ito 2008), then its tints. */
+/** Colours that people with any colour vision tell apart (Okabe and Ito 2008); more categories have tints of them. */
 const categories: Color[] = [
   [0, 114, 178],
   [230, 159, 0],

@@ -1,4 +1,5 @@
-// Why is this slow: the warps and calls that lose the most lane slots, the pixels that call most; each row jumps there.
+// Ranking: the warps and calls that lose the most lane slots, and the pixels with the most shader calls. A row of a
+// warp or pixel selects its thread.
 import { json } from "./data";
 import { byId, element, fill, showError } from "./dom";
 import type { LaunchFacts, RankingFacts } from "./facts";

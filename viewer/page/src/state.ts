@@ -1,4 +1,4 @@
-// What the page shows, kept in the address behind '#', so that a link brings the same view back.
+// The state of the page, kept in the address behind '#', so that a link brings the same view back.
 
 export type Settings = Record<string, string>;
 

@@ -1,4 +1,4 @@
-// A warp under the glass: lanes by warp events, a cell for each active lane, in the shader's colour.
+// The chosen thread's warp: a matrix of lanes by warp events, with a cell in the shader's colour for each active lane.
 import { categoryColor, css } from "./colors";
 import { json } from "./data";
 import { byId, element, fill, showError } from "./dom";

@@ -1,5 +1,5 @@
-// What if: controls of the engine's keys, and the answers, side by side. An answer's settings can be those of the left
-// or the right map.
+// What-ifs: controls of the engine's keys, and their answers in one table. The settings of an answer can be given to
+// the left or the right map.
 import { address, isExported, json } from "./data";
 import { byId, element, fill, showError } from "./dom";
 import type { KeyFacts, WhatIfFacts } from "./facts";
