@@ -85,8 +85,8 @@ int act(const ViewArguments& options) {
   log_not_captured(data->trace.header);
   const std::int64_t launch = settings.integer("launch");
   static_cast<void>(experiment::launch_of(data->trace, static_cast<std::uint64_t>(launch), "--launch"));
-  viewer::Content content({.trace_file = options.path, .asked = options.experiment.asked(options.path)},
-                          data, accelerator.get());
+  viewer::Content content({.trace_file = options.path, .asked = options.experiment.asked(options.path)}, data,
+                          accelerator.get());
   if (!options.folder.empty()) {
     write_page(content, options, static_cast<std::uint64_t>(launch));
     return 0;
@@ -116,11 +116,12 @@ void declare(CLI::App& command, ViewArguments& options) {
   options.device.add_to(command);
   const char* group = "Page";
   add_value(command, "--port", options.port, "N", "Port on the loopback interface; 0: any free one", group);
-  add_value(command, "--browser", options.browser, "PROGRAM", "Opens the address; none: nothing does", group);
+  add_value(command, "--browser", options.browser, "PROGRAM", "Program that opens the address; none: no program",
+            group);
   add_plain(command, "--export", options.folder, "DIR", "Write the page with the launch's data as files instead",
             group);
   add_plain(command, "--with-packing", options.packings, "SPEC",
-            "With --export: also what this packing gives; may be repeated", group)
+            "With --export: also the answer for this packing; may be repeated", group)
       ->allow_extra_args(false);
   add_plain(command, "--thread", options.threads, "ID",
             "With --export: also rays and warp of this thread; may be repeated", group)

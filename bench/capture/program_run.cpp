@@ -10,35 +10,28 @@
 
 #include <fmt/format.h>
 
+#include "base/shell_word.hpp"
+
 namespace rayreplay::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
-}
-
 std::string command_of(const Workload& workload, std::uint32_t frames, const fs::path& spool,
                        const std::vector<std::string>& settings) {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   std::string command = "env ";
   if (!spool.empty()) {
-    command += quoted("VK_ADD_LAYER_PATH=" + (here / "layer").string()) +
+    command += shell_word("VK_ADD_LAYER_PATH=" + (here / "layer").string()) +
                " VK_LOADER_LAYERS_ENABLE=VK_LAYER_RAYREPLAY_capture VK_INSTANCE_LAYERS=VK_LAYER_RAYREPLAY_capture " +
-               quoted("RAYREPLAY_CAPTURE_SPOOL=" + spool.string()) + " ";
+               shell_word("RAYREPLAY_CAPTURE_SPOOL=" + spool.string()) + " ";
   }
   for (const std::string& setting : settings) {
-    command += quoted(setting) + " ";
+    command += shell_word(setting) + " ";
   }
   const auto space = std::min(workload.program.find(' '), workload.program.size());
   return command + fmt::format("{}{} --size {} --spp {} --frames {} --warm-up {} --time",
-                               quoted((here / workload.program.substr(0, space)).string()),
-                               workload.program.substr(space), quoted(workload.size), workload.spp, frames,
+                               shell_word((here / workload.program.substr(0, space)).string()),
+                               workload.program.substr(space), shell_word(workload.size), workload.spp, frames,
                                workload.warm_up);
 }
 

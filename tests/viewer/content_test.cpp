@@ -234,7 +234,7 @@ TEST_F(ViewerContent, WhatIfIsTheCommandsAnswer) {
       test::run_command({"whatif", path_, "--packing", "numrays", "--policy", "oldest-lane", "--format", "json"});
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
   EXPECT_EQ(found["rows"], json::parse(outcome.output)["rows"]);
-  EXPECT_EQ(found["command"], "rayreplay whatif '" + path_ + "' --packing 'numrays' --policy 'oldest-lane'");
+  EXPECT_EQ(found["command"], "rayreplay whatif " + path_ + " --packing numrays --policy oldest-lane");
 }
 
 /// Idle lanes of every warp from the slow replayer.
@@ -341,10 +341,10 @@ TEST_F(ViewerContent, BadAddressesAreExplained) {
   refused("launch/0/pixels", {{"map", "efficency"}}, 400, "did you mean 'efficiency'?");
   refused("launch/0/pixels", {{"map", "sm"}}, 400, "unknown map");
   refused("launch/0/faces", {{"metric", "closest"}}, 400, "unknown metric");
-  refused("launch/0/warp", {{"thread", "x"}}, 400, "no number");
+  refused("launch/0/warp", {{"thread", "x"}}, 400, "not a whole number");
   refused("launch/0/warp", {{"thread", "0"}, {"packing", "numray"}}, 400, "numrays");
   refused("launch/0/captured", {{"thread", "0"}}, 400, "no warps or groups");
-  refused("launch/0/whatif", {{"machine", "/etc/passwd"}}, 400, "");
+  refused("launch/0/whatif", {{"machine", "/etc/passwd"}}, 400, "unknown parameter");
   refused("launch/0/whatif", {{"launch", "0"}}, 400, "does not set this key");
   refused("launch/0/pixels", {{"map", "rays"}, {"colour", "red"}}, 400, "unknown parameter");
   refused("trace", {{"x", "1"}}, 404, "no such address");

@@ -12,11 +12,12 @@ using nlohmann::ordered_json;
 ordered_json captured_warp_facts(const trace::Trace& trace, const trace::Launch& launch, std::uint64_t thread) {
   const trace::ThreadData& data = launch.data;
   if (launch.thread_warp.empty() || data.events.group.empty()) {
-    throw Error(ErrorKind::Missing, {"the trace has no warps or groups of the hardware", "captured", "", "", ""});
+    throw Error(ErrorKind::Missing, {"the trace has no warps or groups of the hardware", "captured", "", "",
+                                     "capture the application on a GPU (rayreplay capture)"});
   }
   if (thread >= launch.size.threads()) {
     throw Error(ErrorKind::Usage, {"the launch has no such thread", "thread", std::to_string(thread),
-                                   "0 to " + std::to_string(launch.size.threads()) + ", not included", ""});
+                                   "0 to " + std::to_string(launch.size.threads() - 1), ""});
   }
   const std::uint32_t warp = launch.thread_warp[thread];
   const std::uint32_t size = trace.header.warp_size;

@@ -161,7 +161,7 @@ Answer Content::routed(const Request& request) {
   const auto thread = number_of(take(rest, "thread"));
   require_none(rest);
   if (!thread) {
-    throw Error(ErrorKind::Usage, {"the thread is no number", "thread", "", "a whole number", ""});
+    throw Error(ErrorKind::Usage, {"the thread is not a whole number", "thread", "", "a whole number", ""});
   }
   const auto packed = experiment::assignment(bench, experiment);
   return json_answer(warp_facts(all, launch, resolved, *packed, *thread));

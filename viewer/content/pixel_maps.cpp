@@ -24,7 +24,7 @@ constexpr std::array<Choice, 8> kMaps{{
      false, false},
     {"intersections", "intersection calls", "Calls of intersection shaders.", false, false},
     {"any-hits", "any-hit calls", "Calls of any-hit shaders.", false, false},
-    {"order", "place in the launch order, warps", "How many warps start before the pixel's.", true, false},
+    {"order", "place in the launch order, warps", "Number of warps that start before the pixel's.", true, false},
     {"sm", "SM", "The SM on which the pixel's thread began, as captured.", false, true},
     {"clocks", "time between first and last event, clocks",
      "Clock of the SM at the pixel's last recorded event, less that at its first: waiting included.", false, false},

@@ -33,7 +33,7 @@ std::span<const Choice> face_metrics() {
 std::string geometry_slice(const trace::Trace& trace, std::uint64_t geometry) {
   if (geometry >= trace.scene.geometries.size()) {
     throw Error(ErrorKind::Usage, {"the scene has no such geometry", "geometry", std::to_string(geometry),
-                                   "0 to " + std::to_string(trace.scene.geometries.size()) + ", not included", ""});
+                                   "less than " + std::to_string(trace.scene.geometries.size()), ""});
   }
   const trace::Geometry& one = trace.scene.geometries[geometry];
   Slice slice;

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostEvents = 5000;
 void require_thread(const trace::Launch& launch, std::uint64_t thread) {
   if (thread >= launch.size.threads()) {
     throw Error(ErrorKind::Usage, {"the launch has no such thread", "thread", std::to_string(thread),
-                                   "0 to " + std::to_string(launch.size.threads()) + ", not included", ""});
+                                   "0 to " + std::to_string(launch.size.threads() - 1), ""});
   }
 }
 

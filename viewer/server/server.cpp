@@ -53,7 +53,7 @@ struct Server::State {
   bool admits(const httplib::Request& request, httplib::Response& response) const {
     const std::string host = request.get_header_value("Host");
     if (host != hosts[0] && host != hosts[1]) {
-      refuse(response, 403, "This server answers to its own address alone.");
+      refuse(response, 403, "This server answers to its own address only.");
       return false;
     }
     const std::string cookies = request.get_header_value("Cookie");

@@ -74,8 +74,8 @@ void Alternation::add(RunKind kind, const Timings& timings) {
   }
   if (run.launches == 0) {
     throw Error(ErrorKind::Input,
-                {"no launch of the run was timed behind those that warm up", program_,
-                 counted(seen, "launch", "launches"), fmt::format("more than {} (--warm-up)", options_.warm_up),
+                {"no launch of the run was timed behind the warm-up", program_, counted(seen, "launch", "launches"),
+                 fmt::format("more than {} (--warm-up)", options_.warm_up),
                  "let the program render more frames, or give a smaller --warm-up"});
   }
   run.milliseconds = sum / static_cast<double>(run.launches);
@@ -132,7 +132,7 @@ std::string Alternation::verdict() const {
   const std::string size = fmt::format("({:+.2f} ± {:.2f}) %", change.mean * 100, change.half_width * 100);
   std::string text;
   if (std::abs(change.mean) <= change.half_width || change.mean == 0) {
-    text = fmt::format("{}: no change of a launch's time can be told from zero: {}", change_, size);
+    text = fmt::format("{}: the change of a launch's time cannot be told from zero: {}", change_, size);
   } else {
     text = fmt::format("{}: a launch takes {} time: {}", change_, change.mean < 0 ? "less" : "more", size);
   }

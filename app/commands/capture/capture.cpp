@@ -32,6 +32,7 @@
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/output_file.hpp"
+#include "base/shell_word.hpp"
 #include "base/temporary.hpp"
 #include "capture/layer/options/options.hpp"
 #include "capture/spool/guest_files.hpp"
@@ -312,7 +313,7 @@ int report_times(const std::vector<fs::path>& files, const fs::path& spool, cons
 int finish_incomplete(const std::vector<fs::path>& files, const fs::path& spool, const CaptureArguments& options,
                       bool record, const std::vector<SpoolFailure>& failures, const console::ChildEnd& end) {
   log_failures(failures);
-  console::tell("the recording is kept in {}", quoted(spool.string()));
+  console::tell("the recording is kept in {}", shell_word(spool.string()));
   if (!end.succeeded()) {
     console::tell("{}", end_text(end));
   }
@@ -347,8 +348,8 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     how.progress = progress.get();
     result = ingest::ingest(files, options.output.path, how);
   } catch (...) {
-    console::tell("the recording is kept: rayreplay ingest {} -o {}", quoted(spool.string()),
-                  quoted(options.output.path));
+    console::tell("the recording is kept: rayreplay ingest {} -o {}", shell_word(spool.string()),
+                  shell_word(options.output.path));
     throw;
   }
   const bool failed = !facts.end->succeeded();
@@ -363,7 +364,7 @@ int make_traces(const std::vector<fs::path>& files, const fs::path& spool, const
     return nothing_traced(result, facts);
   }
   if (!has_traces(result)) {
-    console::tell("the recording is kept in {}", quoted(spool.string()));
+    console::tell("the recording is kept in {}", shell_word(spool.string()));
     throw no_launch(options.output.path);
   }
   settle_spool(spool, files, options);
@@ -403,7 +404,7 @@ std::string change_of(const CaptureArguments& options, const layer::Options& set
                                    "--shaders, --insert-ser or --swizzle", "add one of them"});
   }
   if (*options.alternation.asked < 2 || *options.alternation.asked > 10000) {
-    throw Error(ErrorKind::Usage, {"an interval of confidence needs two pairs of runs or more", "--alternate",
+    throw Error(ErrorKind::Usage, {"a confidence interval needs two pairs of runs or more", "--alternate",
                                    std::to_string(*options.alternation.asked), "2 to 10000", ""});
   }
   return fmt::format("{}", fmt::join(words, " "));
@@ -428,7 +429,7 @@ std::optional<int> run_for_times(const CaptureArguments& options, const layer::O
   const std::vector<fs::path> files = spools_in(spool);
   if (const auto failures = spool_failures(spool); !failures.empty()) {
     log_failures(failures);
-    console::tell("the recording is kept in {}", quoted(spool.string()));
+    console::tell("the recording is kept in {}", shell_word(spool.string()));
     return static_cast<int>(ErrorKind::Output);
   }
   timings = read_timings(files);

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/shell_word.hpp"
 #include "base/temporary.hpp"
 #include "capture/spool/guest_files.hpp"
 #include "capture/spool/writer.hpp"
@@ -19,19 +20,6 @@
 namespace rayreplay::app {
 
 namespace fs = std::filesystem;
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:") ==
-          std::string::npos &&
-      !text.empty()) {
-    return text;
-  }
-  std::string result = "'";
-  for (const char c : text) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
-}
 
 void remove_spool(const fs::path& folder, const std::vector<fs::path>& files) {
   std::error_code error;
@@ -89,7 +77,7 @@ fs::path make_spool_folder(const std::string& output, bool force) {
       throw Error(ErrorKind::Output,
                   {"a spool of an earlier capture is still there", folder.string(), "", "",
                    fmt::format("'rayreplay ingest {} -o {}' makes a trace of it; --force throws it away",
-                               quoted(folder.string()), quoted(output))});
+                               shell_word(folder.string()), shell_word(output))});
     }
     for (const auto& entry : fs::directory_iterator(folder, error)) {
       if (entry.path().extension() == spool::kFileExtension || entry.path().extension() == spool::kFailedExtension) {

@@ -22,7 +22,4 @@ inline constexpr const char* kFlatSwizzle = "swizzle.u32";
 /// Removes these spools and the flat swizzle, then the folder if it is empty.
 void remove_spool(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& files);
 
-/// A word of a command line, quoted for a shell where it has to be.
-[[nodiscard]] std::string quoted(const std::string& text);
-
 }  // namespace rayreplay::app
