@@ -20,18 +20,18 @@ SAMPLES = 4
 MODELS = "plain,ser:scope=warp,withheld=0,live_state=0,ser:scope=sm"
 PUBLISHED_SAMPLES = 1280 * 720 * 8  # rays of a launch grow with these
 
-# In memory time the default of 6 cycles an instruction has a share for waits that captured accesses add again; 4 has none.
-FOUR_CYCLES = ["--cycles-per-instruction", "4"]
+# In memory time with captured accesses an instruction takes 4 cycles by default. The 6 of the fluid model have a share for
+# waits that these accesses add again.
 FLUID = {"blocks": ["--cost-source", "blocks"], "paths": ["--cost-source", "paths"]}
 # In memory time lanes run calls together only if these have the same number, of rays of the same number. The default policy
 # of the fluid model gathers more calls, these policies gather fewer.
 POLICIES = ("independent", "trace-barrier")
 MEMORY_TIME = {
-    "paths and accesses, memory time": ["--cost-source", "paths", *FOUR_CYCLES],
-    "the same, 6 cycles an instruction": ["--cost-source", "paths"],
-    "the same as the first, without accesses of shaders": ["--cost-source", "paths", *FOUR_CYCLES, "--shader-accesses", "off"],
-    "the same as the first, payload in registers": ["--cost-source", "paths", *FOUR_CYCLES, "--payload-bytes", "0"],
-    "the same as the first, blocks": ["--cost-source", "blocks", *FOUR_CYCLES],
+    "paths and accesses, memory time": ["--cost-source", "paths"],
+    "the same, 6 cycles an instruction": ["--cost-source", "paths", "--cycles-per-instruction", "6"],
+    "the same as the first, without accesses of shaders": ["--cost-source", "paths", "--shader-accesses", "off"],
+    "the same as the first, payload in registers": ["--cost-source", "paths", "--payload-bytes", "0"],
+    "the same as the first, blocks": ["--cost-source", "blocks"],
 }
 
 
@@ -114,6 +114,7 @@ def main():
     parser.add_argument("--application", type=pathlib.Path, help="one_weekend; default: beside rayreplay")
     parser.add_argument("--size", default="640x360", help="of the picture")
     parser.add_argument("--no-memory-time", action="store_true", help="print the first rows alone, those of the fluid model")
+    parser.add_argument("--no-verdict", action="store_true", help="print the figures alone")
     parser.add_argument("--verdict-size", default="320x180", help="of the picture of memory time's verdict, which takes hundreds of memory times: 22 minutes of processor time")
     parser.add_argument("--verdict-numbers", default="all", help="keys that it varies, between commas")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the traces, which are taken from there if they exist")
@@ -151,14 +152,16 @@ def main():
                                    ("time_efficiency", "issue", "traversal", "load_unit", "l1_wait", "l2_wait", "dram_wait", "idle")])
         by_origin("fluid model, paths", launch.figures(*FLUID["paths"])["quantities"])
         by_origin("memory time, paths and accesses", numbers)
+        if options.no_verdict:
+            return
         for label, arguments in FLUID.items():
             verdict(f"Verdict of the fluid model, {label}", launch, *arguments)
         small = launch if options.verdict_size == options.size else \
             Launch(options.program, application, options.verdict_size, folder, study["machine"])
         head(f"memory time, paths and accesses, {small.size}", "plain, ms", f"times {small.scale:g}", "split, speed-up", "SER, speed-up")
-        # With the default of 6 cycles, which is assumed, so that the verdict varies it.
+        # The cycles of an instruction are the default, which is assumed, so that the verdict varies them.
         chosen = ["--outputs", "time", "--cost-source", "paths"]
-        times("6 cycles an instruction", small, small.figures(*chosen)["rows"], "milliseconds")
+        times("4 cycles an instruction", small, small.figures(*chosen)["rows"], "milliseconds")
         numbers = [] if options.verdict_numbers == "all" else ["--break-even", options.verdict_numbers]
         verdict("Verdict of memory time, paths and accesses", small, *chosen, *numbers)
 
