@@ -211,7 +211,8 @@ TEST_F(WhatifMemoryTest, SamplesOfAVerdictAreThoseOfRun) {
                  "machine.l1_latency_cycles=10..290,machine.l2_latency_cycles=41..630,machine.dram_"
                  "latency_cycles=300..2000"});
   const json& samples = answer["rows"][1]["verdict"]["samples"];
-  ASSERT_EQ(samples.size(), 6U);
+  // Six of a hypercube and its corners, and those of the search for the other sign.
+  ASSERT_GE(samples.size(), 6U);
   std::size_t raised = 0;
   for (const json& sample : samples) {
     Words settings = {"machine.name=rtx4060-laptop"};
