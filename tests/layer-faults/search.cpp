@@ -13,8 +13,8 @@
 // A failing call of the layer's own, or a failing allocation, must leave the program's output, its messages and its
 // exit as they are without the layer. A failing call of the application's may also end as it does without the layer,
 // when the same call of the application fails. A spool that lacks what one without a failure has must say so, in a note
-// that the other does not have (spool_books.hpp), unless a burst of allocations fails; no note stands twice. Ends with 1 if anything else was seen, or if
-// nothing was injected.
+// that the other does not have (spool_books.hpp), unless a burst of allocations fails; no note stands twice. Ends with
+// 1 if anything else was seen, or if nothing was injected.
 #include <unistd.h>
 
 #include <algorithm>
