@@ -142,6 +142,20 @@ TEST_F(Alternate, UsageIsExplained) {
   EXPECT_THAT(warm.errors, AllOf(HasSubstr("3 launches"), HasSubstr("--warm-up")));
 }
 
+/// Modules of another program, SER on a device without it: no verdict.
+TEST_F(Alternate, AChangeWithoutEffectIsNoAnswer) {
+  const Words other{RAYREPLAY_ONE_WEEKEND, "--size", "32x16", "--spp", "1", "--frames", "2"};
+  for (const auto& [options, found] : std::vector<std::pair<Words, std::string>>{
+           {{"--shaders", exact()}, "none of its modules"}, {{"--insert-ser"}, "the device cannot reorder"}}) {
+    Words all{"--record", "off", "--alternate", "2"};
+    all.insert(all.end(), options.begin(), options.end());
+    const Outcome outcome = run(other, all);
+    EXPECT_EQ(outcome.code, 6);
+    EXPECT_THAT(outcome.errors, AllOf(HasSubstr("nothing of the program is changed"), HasSubstr(found)));
+    EXPECT_TRUE(outcome.output.empty());
+  }
+}
+
 TEST_F(Alternate, AFailingProgramIsNotCompared) {
   std::string line = "true";
   for (const std::string& word : program({})) {

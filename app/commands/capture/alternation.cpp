@@ -1,7 +1,9 @@
 #include "app/commands/capture/alternation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -58,6 +60,28 @@ void Alternation::remove_pictures() const {
     std::error_code error;
     fs::remove(picture.path, error);
   }
+}
+
+void Alternation::require_change(const layer::Options& settings, const Timings& timings) const {
+  // The layer's note on a device without reordering (capture/layer/device/device_create.cpp).
+  constexpr std::string_view kUnchanged = "shaders keep their trace calls";
+  const bool inserted = settings.insert_ser && std::ranges::none_of(timings.notes, [&](const std::string& note) {
+                          return note.find(kUnchanged) != std::string::npos;
+                        });
+  const bool swizzled =
+      std::ranges::any_of(timings.launches, [](const LaunchTiming& one) { return one.launch.swizzled != 0; });
+  if (!timings.replaced.empty() || swizzled || inserted) {
+    return;
+  }
+  std::string found = settings.shaders.empty() ? "" : "none of its modules has another one in the folder of --shaders";
+  if (!settings.swizzle.empty()) {
+    found += (found.empty() ? "" : "; ") + std::string("no launch has the swizzle's size");
+  }
+  if (settings.insert_ser) {
+    found += (found.empty() ? "" : "; ") + std::string("the device cannot reorder threads");
+  }
+  throw Error(ErrorKind::Missing, {"nothing of the program is changed, so there is nothing to compare", program_, found,
+                                   change_ + " with an effect", "see rayreplay capture with the same options"});
 }
 
 void Alternation::add(RunKind kind, const Timings& timings) {

@@ -18,6 +18,7 @@
 #include "app/commands/capture/capture_timing.hpp"
 #include "app/report/export/table.hpp"
 #include "base/student_t.hpp"
+#include "capture/layer/options/options.hpp"
 
 namespace rayreplay::app {
 
@@ -45,6 +46,9 @@ class Alternation {
   /// Output error if a picture is there already and `force` is not given.
   void check_pictures(bool force) const;
   void remove_pictures() const;
+  /// Missing if a changed run was the program as it is: the layer replaced none of its modules, swizzled no launch, and
+  /// put no SER into it.
+  void require_change(const layer::Options& settings, const Timings& timings) const;
   /// Takes the times of a run that ended, and reads its pictures.
   void add(RunKind kind, const Timings& timings);
 

@@ -473,6 +473,7 @@ int alternate(const CaptureArguments& changed, const layer::Options& settings, c
       find_unused(changed, timings);
       if (number == 1) {
         report_replaced(changed, timings);
+        alternation.require_change(settings, timings);
       }
       for (const std::string& note : timings.notes) {
         if (std::find(notes.begin(), notes.end(), note) == notes.end()) {

@@ -29,6 +29,7 @@
 #include "capture/profile/value_profile.hpp"
 #include "capture/trace/reader.hpp"
 #include "capture/trace/writer.hpp"
+#include "scheduler-models/warp_assignment.hpp"
 #include "sim/launch/resolve.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/memory/images/image_layout.hpp"
@@ -45,6 +46,7 @@ struct ProfileArguments {
   std::string report;
   std::optional<std::uint32_t> launch;
   std::optional<std::string> machine;
+  std::uint32_t warp_size = 0;
   bool force = false;
   std::string rows;
   std::optional<std::uint32_t> top;
@@ -83,7 +85,7 @@ void add_accesses(report::ProfileContext& context, const trace::Trace& whole) {
 void add_registers(report::ProfileContext& context, const ProfileArguments& options) {
   context.machine = machine::load_machine(options.machine.value_or(
       std::get<std::string>(experiment::find_parameter(experiment::kMachineName)->declared.default_value)));
-  context.lanes = report::occupancy_warps(0, context.trace.header.warp_size, context.machine).lanes;
+  context.lanes = report::occupancy_warps(options.warp_size, context.trace.header.warp_size, context.machine).lanes;
   context.registers = report::register_marks(context.trace, context.shaders, context.machine, context.lanes);
 }
 
@@ -96,6 +98,10 @@ int show(const ProfileArguments& options) {
   if (options.launch && options.report.empty()) {
     throw Error(ErrorKind::Usage, {"no maps of a launch are written", "--launch", std::to_string(*options.launch),
                                    "--report DIR", "leave --launch out, or add --report"});
+  }
+  if (options.warp_size != 0 && options.report.empty()) {
+    throw Error(ErrorKind::Usage, {"no chart of occupancy is drawn", "--warp-size", std::to_string(options.warp_size),
+                                   "--report DIR", "leave --warp-size out, or add --report"});
   }
   if (options.machine && options.report.empty()) {
     throw Error(ErrorKind::Usage, {"no chart of occupancy is written", "--machine", *options.machine, "--report DIR",
@@ -284,6 +290,9 @@ void declare(CLI::App& command, ProfileArguments& options) {
             "Report");
   add_plain(command, "--machine", options.machine, "NAME|FILE",
             "Machine of the report's chart of registers and occupancy", "Report");
+  add_value(command, "--warp-size", options.warp_size, "N",
+            "Threads of a warp in that chart; 0: the trace's, or the machine's", "Report")
+      ->check(CLI::Range(0U, scheduler::kMaxWarpSize));
   add_force(command, options.force);
 }
 

@@ -83,23 +83,24 @@ std::string basis(const experiment::AdviseResult& result, const experiment::Advi
 output::Table advise_table(const experiment::AdviseResult& result, std::size_t rows) {
   const bool weighted = !result.configuration.costs.empty() || result.by_path;
   output::Table table;
-  table.columns = {{"rank", "rank"},
-                   {"kind", "kind"},
-                   {"bits", "bits"},
-                   {"efficiency", "SIMT efficiency", Show::Percent},
-                   {"weighted_efficiency", "weighted", Show::Percent, 2, !weighted},
-                   {"gain", "gain", Show::Change},
-                   {"warp_events", "warp events"},
-                   {"transactions_per_instruction", "transactions an instruction", Show::Plain, 2, !result.by_address},
-                   {"transactions_per_ray", "transactions a ray", Show::Plain, 2, !result.by_address},
-                   {"cycles", "cycles", Show::Plain, 0, true},
-                   {"issue_cycles", "of issue slots", Show::Plain, 0, true},
-                   {"transaction_cycles", "of transactions", Show::Plain, 0, true},
-                   {"memory_instructions", "memory instructions", Show::Plain, 0, true},
-                   {"transactions", "transactions", Show::Plain, 0, true},
-                   {"sectors", "sectors", Show::Plain, 0, true},
-                   {"name", "name"},
-                   {"formula", "formula"}};
+  table.columns = {
+      {"rank", "rank"},
+      {"kind", "kind"},
+      {"bits", "bits"},
+      {"efficiency", "SIMT efficiency", Show::Percent},
+      {"weighted_efficiency", "weighted", Show::Percent, 2, !weighted},
+      {"gain", "gain", Show::Change},
+      {"warp_events", "warp events"},
+      {"transactions_per_instruction", "transactions (lines) an instruction", Show::Plain, 2, !result.by_address},
+      {"transactions_per_ray", "transactions (lines) a ray", Show::Plain, 2, !result.by_address},
+      {"cycles", "cycles", Show::Plain, 0, true},
+      {"issue_cycles", "of issue slots", Show::Plain, 0, true},
+      {"transaction_cycles", "of transactions", Show::Plain, 0, true},
+      {"memory_instructions", "memory instructions", Show::Plain, 0, true},
+      {"transactions", "transactions", Show::Plain, 0, true},
+      {"sectors", "sectors", Show::Plain, 0, true},
+      {"name", "name"},
+      {"formula", "formula"}};
   const std::size_t shown = rows == 0 ? result.ranking.size() : std::min(rows, result.ranking.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.rows.push_back(row_of(result, i + 1, "hint", result.ranking[i]));

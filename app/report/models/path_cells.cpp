@@ -24,7 +24,10 @@ std::vector<output::Cell> path_cells(const profile::PathTally& tally, std::uint3
 }
 
 std::string path_note(bool any) {
-  return any ? "by path: SIMT efficiency by instruction if lanes meet again at every block, an upper bound\n" : "";
+  return any ? "by path: SIMT efficiency by instruction if lanes meet again at every block: an upper bound for the "
+               "shaders that rays "
+               "call; trace calls share the path of their ray generation equally, so theirs may err either way\n"
+             : "";
 }
 
 }  // namespace rayreplay::report

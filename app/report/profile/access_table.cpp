@@ -57,7 +57,7 @@ Table access_table(const std::vector<trace::Shader>& shaders, const trace::Acces
                    {"asked_bytes", "bytes asked for"},
                    {"sectors", "32-byte sectors"},
                    {"lines", "128-byte lines"},
-                   {"transactions", "transactions"},
+                   {"transactions", "transactions (sectors)"},
                    {"sectors_per_instruction", "sectors per instruction", Show::Plain, 2},
                    {"lines_per_instruction", "lines per instruction", Show::Plain, 2},
                    {"sectors_share", "of all transactions", Show::Percent, 1},

@@ -186,12 +186,20 @@ RegisterMarks register_marks(const trace::Profile& trace, const std::vector<prof
       continue;
     }
     const std::set<std::uint16_t> candidates = shaders_of(pipeline, trace.shaders.size());
+    std::map<std::uint16_t, std::size_t> programs_of;
+    for (const auto& [e, of] : programs) {
+      if (const auto shader = shader_of(pipeline.executables[e], candidates, trace.shaders)) {
+        ++programs_of[*shader];
+      }
+    }
     for (const auto& [e, of] : programs) {
       const auto shader = shader_of(pipeline.executables[e], candidates, trace.shaders);
+      // Counts are of shaders: the part of each of several programs of one shader is not known.
+      const bool alone = shader && programs_of[*shader] == 1;
       add({.executable = e,
            .name = pipeline.executables[e].name,
            .shader = shader,
-           .executed_share = shader ? shares.of(pipeline.pipeline, *shader) : std::nullopt},
+           .executed_share = alone ? shares.of(pipeline.pipeline, *shader) : std::nullopt},
           of);
     }
   }

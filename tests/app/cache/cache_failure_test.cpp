@@ -194,9 +194,9 @@ TEST_F(CacheFailure, SizesThatDoNotFitNameTheKeysThatAreSet) {
       {{"machine.l2_line_bytes=16", "machine.l2_sector_bytes=16"}, "--set, machine.l2_line_bytes: the L2's lines are"},
       {{"cache.l2.line_bytes=16", "cache.l2.sector_bytes=16"}, "--set, cache.l2.line_bytes: the L2's lines are"},
       {{"cache.l1.sector_bytes=64", "cache.l2.line_bytes=32", "cache.l2.sector_bytes=32"},
-       "--set, cache.l1.sector_bytes; --set, cache.l2.line_bytes: the L2's lines are"},
+       "--set, cache.l1.sector_bytes, cache.l2.line_bytes: the L2's lines are"},
       {{"machine.l1_bytes=0", "cache.l1.bytes=65536", "cache.l1.line_bytes=64"},
-       "--set, machine.l1_bytes; --set, cache.l1.bytes; --set, cache.l1.line_bytes: the L1's lines are"},
+       "--set, machine.l1_bytes, cache.l1.bytes, cache.l1.line_bytes: the L1's lines are"},
   };
   for (const auto& [settings, message] : cases) {
     std::vector<std::string> words = {"cache", trace()};
