@@ -277,7 +277,11 @@ InsertResult insert_reordering(std::span<const std::uint32_t> spirv, const std::
   std::optional<Module> module = parse(spirv, reason);
   return module && !module->memory_model.empty() ? insert(std::move(*module), hint, form) : InsertResult{};
 } catch (...) {
-  return {};  // out of memory
+  try {
+    return {{}, 0, {"insert-ser: the shader stays as it is: out of memory"}};
+  } catch (...) {
+    return {};  // no memory for the reason, either
+  }
 }
 
 }  // namespace rayreplay::instrument
