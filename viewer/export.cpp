@@ -103,6 +103,7 @@ std::vector<ExportedFile> export_files(Content& content, const ExportWanted& wan
     }
   }
   exporter.add(launch + "ranking");
+  exporter.add(launch + "whatif");
   for (const Parameters& answer : wanted.answers) {
     exporter.add(launch + "whatif", answer);
     exporter.add(launch + "ranking", answer);

@@ -115,7 +115,8 @@ void declare(CLI::App& command, ViewArguments& options) {
   options.experiment.add_to(command, {"assignment, simt"});
   options.device.add_to(command);
   const char* group = "Page";
-  add_value(command, "--port", options.port, "N", "Port on the loopback interface; 0: any free one", group);
+  add_value(command, "--port", options.port, "N", "Port on the loopback interface; 0: any free one", group)
+      ->check(CLI::Range(0U, 65535U));
   add_value(command, "--browser", options.browser, "PROGRAM", "Program that opens the address; none: no program",
             group);
   add_plain(command, "--export", options.folder, "DIR", "Write the page with the launch's data as files instead",

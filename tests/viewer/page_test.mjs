@@ -155,8 +155,8 @@ test("a click opens the warp and the thread that the data name", async () => {
 test("a live what-if is the command's answer, and the second map shows it", async () => {
   const page = await opened();
   await page.selectOption("[name=packing]", "numrays");
-  await page.click("text=Compare with identity");
-  const row = page.locator("#answers tbody tr").first();
+  await page.click("#controls button");
+  const row = page.locator("#answers tbody tr", { hasText: "numrays" });
   await row.waitFor();
   const said = JSON.parse(execFileSync(command, ["whatif", trace, "--packing", "numrays", "--format", "json"], { stdio: "pipe" })).rows.find((one) => one.packing.startsWith("numrays"));
   const cells = await row.locator("td").allTextContents();
@@ -240,12 +240,34 @@ test("a link brings the view back", async () => {
   await again.close();
 });
 
+test("the command line's settings are the start, and each choice is sent", async () => {
+  const other = spawn(command, ["view", trace, "--packing", "numrays", "--policy", "oldest-lane", "--browser", "none"], { stdio: ["ignore", "pipe", "pipe"] });
+  const address = await new Promise((resolve) => other.stdout.once("data", (bytes) => resolve(String(bytes).trim())));
+  const page = await opened(address);
+  assert.equal(await page.locator("[name=packing]").inputValue(), "numrays");
+  assert.equal(await page.locator("[name=policy]").inputValue(), "oldest-lane");
+  await page.selectOption("[name=packing]", "identity");
+  await page.selectOption("[name=policy]", "stage-majority");
+  await page.click("#controls button");
+  const row = page.locator("#answers tbody tr", { hasText: "identity" });
+  await row.waitFor();
+  const [said] = JSON.parse(execFileSync(command, ["whatif", trace, "--packing", "identity", "--format", "json"], { stdio: "pipe" })).rows;
+  assert.equal(await row.locator("td").nth(1).textContent(), `${(said.efficiency * 100).toFixed(1)} %`);
+  const line = await row.locator("button", { hasText: "copy command" }).getAttribute("title");
+  assert.match(line, / --packing identity --policy stage-majority$/);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+  other.kill();
+});
+
 test("an exported page opens from its folder, without a server", async () => {
   const out = join(folder, "out");
   execFileSync(command, ["view", trace, "--export", out, "--with-packing", "numrays", "--thread", "410"], { stdio: "pipe" });
   const hash = "#" + encodeURIComponent(JSON.stringify({ thread: 410, settingsB: { packing: "numrays" }, mapB: "difference" }));
   const page = await opened(pathToFileURL(join(out, "index.html")).href + hash);
   await page.locator("#thread", { hasText: "thread 410, pixel 10, 10" }).waitFor();
+  await page.locator("#answers tbody tr", { hasText: "numrays" }).waitFor();
+  assert.equal(await page.locator("#answers tbody tr").count(), 2);
   const warp = await json("launch/0/warp?thread=410");
   await page.locator("#warp-facts", { hasText: `warp ${warp.warp},` }).waitFor();
   assert.deepEqual(page.faults, []);

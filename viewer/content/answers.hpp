@@ -33,8 +33,10 @@ struct Choice {
 /// The choices whose data the launch has.
 [[nodiscard]] std::vector<Choice> known_maps(const trace::Launch& launch);
 
-[[nodiscard]] nlohmann::ordered_json trace_facts(const trace::Trace& trace, const std::string& file);
-[[nodiscard]] nlohmann::ordered_json key_facts();
+[[nodiscard]] nlohmann::ordered_json trace_facts(const trace::Trace& trace, const std::string& file,
+                                                 const experiment::Settings& asked);
+/// `value`: the command line's, else the default.
+[[nodiscard]] nlohmann::ordered_json key_facts(const experiment::Settings& asked);
 
 /// Slice with `values` (f32, row-major; NaN: nothing there), and the facts `width`, `height`, `title`, `least`, `most`.
 [[nodiscard]] std::string pixel_slice(const std::string& map, experiment::Workbench& bench,
@@ -53,9 +55,9 @@ struct Choice {
                                                 const experiment::Resolved& resolved,
                                                 const scheduler::WarpAssignment& packed, std::uint64_t thread);
 
-/// The warp of hardware in which the thread ran, from the captured groups of its threads: as warp_facts, in the order in
-/// which they ran; groups whose lanes came from several warps are counted (`repacked`) and not listed. Missing without
-/// groups or warps.
+/// The warp of hardware in which the thread ran, from the captured groups of its threads: as warp_facts, in the order
+/// in which they ran; groups whose lanes came from several warps are counted (`repacked`) and not listed. Missing
+/// without groups or warps.
 [[nodiscard]] nlohmann::ordered_json captured_warp_facts(const trace::Trace& trace, const trace::Launch& launch,
                                                          std::uint64_t thread);
 
@@ -68,7 +70,6 @@ struct Choice {
 /// The rows of `rayreplay whatif` for the experiment's packing, and the command that prints them.
 [[nodiscard]] nlohmann::ordered_json what_if_facts(experiment::Workbench& bench,
                                                    const experiment::Experiment& experiment,
-                                                   const std::string& trace_file,
-                                                   const std::vector<std::pair<std::string, std::string>>& keys);
+                                                   const std::string& trace_file, const experiment::Settings& asked);
 
 }  // namespace rayreplay::viewer

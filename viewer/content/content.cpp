@@ -84,7 +84,7 @@ Content::Content(ContentOptions options, std::shared_ptr<const experiment::Input
       accelerator_(accelerator),
       evaluator_({.store = nullptr, .memory_bytes = options_.kept_bytes}) {}
 
-experiment::Settings Content::settings_of(const Request& request, std::uint64_t launch, Parameters& rest) const {
+experiment::Settings Content::asked_of(const Request& request, std::uint64_t launch, Parameters& rest) const {
   experiment::Settings asked = options_.asked;
   asked.set("launch", static_cast<std::int64_t>(launch), "the page");
   for (const auto& [name, value] : request.parameters) {
@@ -97,7 +97,7 @@ experiment::Settings Content::settings_of(const Request& request, std::uint64_t 
       throw Error(ErrorKind::Usage, {"the page does not set this key", name, "", "", "set it on the command line"});
     }
   }
-  return experiment::complete(asked, experiment::NamedInput::Elsewhere);
+  return asked;
 }
 
 Answer Content::routed(const Request& request) {
@@ -105,10 +105,10 @@ Answer Content::routed(const Request& request) {
   const trace::Trace& all = trace();
   const bool plain = request.parameters.empty();
   if (request.path == "trace" && plain) {
-    return json_answer(trace_facts(all, options_.trace_file));
+    return json_answer(trace_facts(all, options_.trace_file, options_.asked));
   }
   if (request.path == "keys" && plain) {
-    return json_answer(key_facts());
+    return json_answer(key_facts(options_.asked));
   }
   if (parts.size() == 2 && parts[0] == "geometry" && plain) {
     const auto number = number_of(parts[1]);
@@ -121,7 +121,8 @@ Answer Content::routed(const Request& request) {
   const trace::Launch& launch = experiment::launch_of(all, *number, "launch");
   const std::string& what = parts[2];
   Parameters rest;
-  const experiment::Settings settings = settings_of(request, *number, rest);
+  const experiment::Settings asked = asked_of(request, *number, rest);
+  const experiment::Settings settings = experiment::complete(asked, experiment::NamedInput::Elsewhere);
   if (what == "camera" && parts.size() == 3 && plain) {
     return json_answer(camera_facts(launch));
   }
@@ -156,7 +157,7 @@ Answer Content::routed(const Request& request) {
   }
   if (what == "whatif") {
     require_none(rest);
-    return json_answer(what_if_facts(bench, experiment, options_.trace_file, request.parameters));
+    return json_answer(what_if_facts(bench, experiment, options_.trace_file, asked));
   }
   const auto thread = number_of(take(rest, "thread"));
   require_none(rest);

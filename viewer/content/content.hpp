@@ -55,9 +55,10 @@ class Content {
 
   [[nodiscard]] Answer answer(const Request& request);
 
-  /// Settings of the command line with the parameters of a request that are keys; the others are in `rest`.
-  [[nodiscard]] experiment::Settings settings_of(const Request& request, std::uint64_t launch,
-                                                 std::vector<std::pair<std::string, std::string>>& rest) const;
+  /// Settings of the command line with the parameters of a request that are keys, not completed; the others are in
+  /// `rest`.
+  [[nodiscard]] experiment::Settings asked_of(const Request& request, std::uint64_t launch,
+                                              std::vector<std::pair<std::string, std::string>>& rest) const;
   [[nodiscard]] const trace::Trace& trace() const {
     return data_->trace;
   }

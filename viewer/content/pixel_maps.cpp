@@ -110,6 +110,24 @@ PixelMap map_of(const std::string& name, experiment::Workbench& bench, const exp
   return name == "rays" ? counts.rays : name == "intersections" ? counts.intersections : counts.any_hits;
 }
 
+/// Threads without a ray or an event were not recorded, or did nothing: their pixels have no value.
+void leave_out_unrecorded(const trace::Launch& launch, PixelMap& map) {
+  const trace::ThreadData& data = launch.data;
+  const std::size_t pixels = map.values.size();
+  std::vector<bool> known(pixels);
+  for (std::size_t thread = 0; thread < data.threads(); ++thread) {
+    if (data.event_offset[thread] != data.event_offset[thread + 1] ||
+        data.ray_offset[thread] != data.ray_offset[thread + 1]) {
+      known[thread % pixels] = true;
+    }
+  }
+  for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+    if (!known[pixel]) {
+      map.values[pixel] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const Choice> pixel_maps() {
@@ -136,7 +154,10 @@ std::string pixel_slice(const std::string& map, experiment::Workbench& bench, co
     if (map != choice.name) {
       continue;
     }
-    const PixelMap found = map_of(map, bench, experiment, resolved, launch);
+    PixelMap found = map_of(map, bench, experiment, resolved, launch);
+    if (!choice.of_settings) {
+      leave_out_unrecorded(launch, found);
+    }
     Slice slice;
     float least = std::numeric_limits<float>::infinity();
     float most = -least;

@@ -120,18 +120,32 @@ ordered_json warp_facts(const trace::Trace& trace, const trace::Launch& launch, 
 
 ordered_json camera_facts(const trace::Launch& launch) {
   const trace::LaunchSize size = launch.size;
-  const std::array<std::array<std::uint64_t, 2>, 4> corners{
-      {{0, 0}, {size.width - 1ULL, 0}, {size.width - 1ULL, size.height - 1ULL}, {0, size.height - 1ULL}}};
-  ordered_json rays = ordered_json::array();
-  for (const auto& [x, y] : corners) {
-    const std::uint64_t thread = y * size.width + x;
-    const std::uint64_t row = launch.data.ray_offset[thread];
-    if (row == launch.data.ray_offset[thread + 1]) {
-      return {{"corners", nullptr}};
+  const auto has_ray = [&](std::uint64_t thread) {
+    return launch.data.ray_offset[thread] != launch.data.ray_offset[thread + 1];
+  };
+  // The window that was recorded: the whole launch, or a part of it.
+  std::uint64_t left = size.width, right = 0, top = size.height, bottom = 0;
+  for (std::uint64_t thread = 0; thread < std::uint64_t{size.width} * size.height; ++thread) {
+    if (has_ray(thread)) {
+      left = std::min(left, thread % size.width);
+      right = std::max(right, thread % size.width);
+      top = std::min(top, thread / size.width);
+      bottom = std::max(bottom, thread / size.width);
     }
-    rays.push_back(ray_json(launch.data.rays, row));
   }
-  return {{"corners", std::move(rays)}};
+  ordered_json rays = ordered_json::array();
+  if (left < right && top < bottom) {
+    for (const auto& [x, y] :
+         std::array<std::array<std::uint64_t, 2>, 4>{{{left, top}, {right, top}, {right, bottom}, {left, bottom}}}) {
+      if (const std::uint64_t thread = y * size.width + x; has_ray(thread)) {
+        rays.push_back(ray_json(launch.data.rays, launch.data.ray_offset[thread]));
+      }
+    }
+  }
+  if (rays.size() != 4) {
+    return {{"corners", nullptr}};
+  }
+  return {{"corners", std::move(rays)}, {"window", {left, top, right - left + 1, bottom - top + 1}}};
 }
 
 }  // namespace rayreplay::viewer

@@ -54,10 +54,11 @@ ordered_json launch_json(const trace::Launch& launch) {
 
 }  // namespace
 
-ordered_json trace_facts(const trace::Trace& trace, const std::string& file) {
+ordered_json trace_facts(const trace::Trace& trace, const std::string& file, const experiment::Settings& asked) {
   ordered_json result = {{"schema", "rayreplay.view/1"},
                          {"file", file},
                          {"hash", trace.hash},
+                         {"launch", asked.has("launch") ? asked.integer("launch") : 0},
                          {"tool_version", RAYREPLAY_VERSION},
                          {"application", trace.header.application},
                          {"device", trace.header.device},
@@ -111,7 +112,7 @@ ordered_json trace_facts(const trace::Trace& trace, const std::string& file) {
   return result;
 }
 
-ordered_json key_facts() {
+ordered_json key_facts(const experiment::Settings& asked) {
   ordered_json list = ordered_json::array();
   for (const char* name : {"packing", "order", "policy", "warp_size"}) {
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(name);
@@ -131,7 +132,9 @@ ordered_json key_facts() {
       }
     }
     key["choices"] = std::move(choices);
-    std::visit([&](const auto& value) { key["default"] = value; }, parameter->declared.default_value);
+    const ParameterValue& value =
+        asked.has(name) ? asked.all().find(name)->second.value : parameter->declared.default_value;
+    key["value"] = to_text(value);
     list.push_back(std::move(key));
   }
   return list;

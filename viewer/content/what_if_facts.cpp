@@ -9,8 +9,7 @@
 namespace rayreplay::viewer {
 
 nlohmann::ordered_json what_if_facts(experiment::Workbench& bench, const experiment::Experiment& experiment,
-                                     const std::string& trace_file,
-                                     const std::vector<std::pair<std::string, std::string>>& keys) {
+                                     const std::string& trace_file, const experiment::Settings& asked) {
   experiment::WhatIfWanted wanted;
   wanted.packings = {experiment.settings->text("packing")};
   const experiment::WhatIfResult result = experiment::what_if(bench, experiment, wanted);
@@ -19,8 +18,16 @@ nlohmann::ordered_json what_if_facts(experiment::Workbench& bench, const experim
   if (launch != 0) {
     command += fmt::format(" --launch {}", launch);
   }
-  for (const auto& [key, value] : keys) {
-    command += fmt::format(" --{} {}", key == "warp_size" ? "warp-size" : key, shell_word(value));
+  for (const auto& [key, setting] : asked.all()) {
+    const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
+    if (parameter == nullptr || key == "launch" || key == "trace") {
+      continue;
+    }
+    const std::string value = to_text(setting.value);
+    // Switches have flags without a value.
+    command += parameter->flag.empty() || parameter->is_switch() || parameter->is_open
+                   ? " --set " + shell_word(key + "=" + value)
+                   : " " + parameter->flag + " " + shell_word(value);
   }
   return {{"rows", output::to_json(report::whatif_table(result, false))}, {"command", command}};
 }

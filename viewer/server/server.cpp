@@ -1,6 +1,7 @@
 #include "viewer/server/server.hpp"
 
 #include <array>
+#include <chrono>
 #include <random>
 #include <string_view>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr std::string_view kData = "/data/";
+constexpr std::size_t kConnections = 64;
 constexpr std::string_view kCookie = "rayreplay-view-";
 
 /// Nothing from outside of the server, and no script within the page's text. Style attributes are three.js's.
@@ -49,6 +51,20 @@ struct Server::State {
   std::string token{}, cookie{}, url{};
   std::array<std::string, 2> hosts{};
 
+  /// Whether one of the cookies is the token's.
+  bool has_cookie(std::string_view cookies) const {
+    while (!cookies.empty()) {
+      const std::size_t end = std::min(cookies.find(';'), cookies.size());
+      std::string_view one = cookies.substr(0, end);
+      one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+      if (one.starts_with(cookie) && is_same(one.substr(cookie.size()), token)) {
+        return true;
+      }
+      cookies.remove_prefix(std::min(end + 1, cookies.size()));
+    }
+    return false;
+  }
+
   /// Whether the request names this server and has its token; else the answer is a refusal.
   bool admits(const httplib::Request& request, httplib::Response& response) const {
     const std::string host = request.get_header_value("Host");
@@ -56,10 +72,7 @@ struct Server::State {
       refuse(response, 403, "This server answers to its own address only.");
       return false;
     }
-    const std::string cookies = request.get_header_value("Cookie");
-    const std::size_t at = cookies.find(cookie);
-    const bool by_cookie =
-        at != std::string::npos && is_same(std::string_view(cookies).substr(at + cookie.size(), token.size()), token);
+    const bool by_cookie = has_cookie(request.get_header_value("Cookie"));
     if (!by_cookie && !is_same(request.get_param_value("token"), token)) {
       refuse(response, 403, "The token is missing or wrong: open the address that rayreplay view printed.");
       return false;
@@ -112,6 +125,17 @@ Server::Server(Content& content, std::uint16_t port) : state_(new State{content}
     const int on = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   });
+  // Several ranges of one answer would be copied into memory at once; the page asks for none.
+  state.http.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+    if (!request.has_header("Range")) {
+      return httplib::Server::HandlerResponse::Unhandled;
+    }
+    refuse(response, 416, "Answers are sent whole.");
+    return httplib::Server::HandlerResponse::Handled;
+  });
+  // A connection that says nothing holds a thread this long.
+  state.http.set_read_timeout(std::chrono::seconds(3));
+  state.http.new_task_queue = [] { return new httplib::ThreadPool(kConnections); };
   state.http.Get("/data/.+", [&state](const auto& request, auto& response) { state.send_data(request, response); });
   state.http.Get("/.*", [&state](const auto& request, auto& response) { state.send_page(request, response); });
   int bound = port;

@@ -37,7 +37,7 @@ const categories: Color[] = [
   [213, 94, 0],
   [86, 180, 233],
   [240, 228, 66],
-  [110, 110, 110],
+  [120, 60, 20],
 ];
 
 export function categoryColor(index: number): Color {
@@ -69,13 +69,28 @@ export function short(value: number): string {
   if (!Number.isFinite(value)) {
     return "nothing";
   }
-  return Number.isInteger(value) ? value.toLocaleString("en-US") : value.toPrecision(4).replace(/\.?0+$/, "");
+  if (Number.isInteger(value)) {
+    return (value === 0 ? 0 : value).toLocaleString("en-US");
+  }
+  const text = value.toPrecision(4);
+  return text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text;
 }
 
-export function drawLegend(box: HTMLElement, scale: Scale, title: string): void {
+/** `names`: of a nominal scale's values, where they are few. */
+export function drawLegend(box: HTMLElement, scale: Scale, title: string, names: Map<number, string> = new Map()): void {
   box.replaceChildren();
   if (scale.nominal) {
-    box.textContent = `${title}: colours are names, not amounts`;
+    const key = document.createElement("span");
+    key.textContent = names.size > 0 ? `${title}:` : `${title}: colours are names, not amounts; 32 colours, used again`;
+    box.append(key);
+    for (const [value, name] of names) {
+      const swatch = document.createElement("span");
+      swatch.className = "swatch";
+      swatch.style.background = css(categoryColor(value));
+      const text = document.createElement("span");
+      text.append(swatch, name);
+      box.append(text);
+    }
     return;
   }
   const canvas = document.createElement("canvas");

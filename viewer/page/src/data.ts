@@ -1,8 +1,8 @@
 // Addresses of the viewer's data: fetched from the server, or taken from the data of an exported page.
 
-export type TypedColumn = Float32Array | Uint32Array | Uint8Array;
+type TypedColumn = Float32Array | Uint32Array | Uint8Array;
 
-export interface Slice {
+interface Slice {
   facts: Record<string, unknown>;
   columns: Map<string, TypedColumn>;
 }
@@ -65,7 +65,7 @@ interface ColumnFacts {
 }
 
 /** viewer/content/slice.hpp has the form. */
-export function parseSlice(bytes: ArrayBuffer): Slice {
+function parseSlice(bytes: ArrayBuffer): Slice {
   const view = new DataView(bytes);
   if (bytes.byteLength < 8 || view.getUint32(0, true) !== 0x31535252) {
     throw new Error("The data is no slice of rayreplay.");

@@ -33,6 +33,9 @@ export function fill(select: HTMLSelectElement, options: { name: string; title: 
   );
 }
 
+/** "12.5 %" of 0.125. */
+export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
 export function showError(box: HTMLElement, error: unknown): void {
   box.replaceChildren(element("p", { class: "error", role: "alert" }, error instanceof Error ? error.message : String(error)));
 }

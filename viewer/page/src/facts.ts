@@ -35,6 +35,7 @@ export interface SceneFacts {
 export interface TraceFacts {
   file: string;
   hash: string;
+  launch: number;
   tool_version: string;
   application: string;
   device: string;
@@ -51,7 +52,8 @@ export interface KeyFacts {
   key: string;
   text: string;
   choices: { name: string; text: string }[];
-  default: string | number | boolean;
+  /** Of the command line. */
+  value: string;
 }
 export interface RayFacts {
   origin: [number, number, number];
@@ -111,6 +113,8 @@ export interface RankingFacts {
 }
 export interface CameraFacts {
   corners: RayFacts[] | null;
+  /** x, y, width and height of the recorded pixels. */
+  window?: [number, number, number, number];
 }
 export interface WhatIfRow {
   packing: string;

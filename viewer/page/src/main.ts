@@ -1,6 +1,6 @@
 // The page: loads the trace's facts, makes the views, and joins them by one state.
 import { loadColors } from "./colors";
-import { json } from "./data";
+import { isExported, json } from "./data";
 import { byId, element, fill } from "./dom";
 import type { KeyFacts, LaunchFacts, TraceFacts } from "./facts";
 import { Pixels } from "./pixels";
@@ -32,11 +32,12 @@ function showFacts(trace: TraceFacts, launch: LaunchFacts): void {
 }
 
 async function main(): Promise<void> {
-  const store = new Store();
-  setTheme(store.view.theme);
+  setTheme("");
   const [trace, keys] = await Promise.all([json<TraceFacts>("trace"), json<KeyFacts[]>("keys")]);
+  const store = new Store(trace.launch);
+  setTheme(store.view.theme);
   if (store.view.launch >= trace.launches.length) {
-    store.set({ launch: 0 });
+    store.set({ launch: trace.launch });
   }
   const launchOf = (): LaunchFacts => trace.launches[store.view.launch] as LaunchFacts;
   document.title = `${trace.file.split("/").pop() ?? ""} · rayreplay`;
@@ -44,11 +45,11 @@ async function main(): Promise<void> {
   showFacts(trace, launchOf());
 
   const launches = byId<HTMLSelectElement>("launch");
-  fill(
-    launches,
-    trace.launches.map((one, index) => ({ name: String(index), title: `${index}: ${one.width}×${one.height}, frame ${one.frame}` })),
-    String(store.view.launch),
-  );
+  // An exported page has one launch.
+  const shown = trace.launches
+    .map((one, index) => ({ name: String(index), title: `${index}: ${one.width}×${one.height}, frame ${one.frame}` }))
+    .filter(({ name }) => !isExported() || Number(name) === trace.launch);
+  fill(launches, shown, String(store.view.launch));
   launches.addEventListener("change", () => store.set({ launch: Number(launches.value), thread: null, ray: null }));
   const colors = byId<HTMLSelectElement>("colormap");
   fill(colors, ["viridis", "plasma"].map((name) => ({ name, title: name })), store.view.colormap);
@@ -57,9 +58,13 @@ async function main(): Promise<void> {
     store.set({ theme: document.documentElement.dataset["theme"] === "dark" ? "light" : "dark" }),
   );
   const help = byId<HTMLDialogElement>("help-text");
-  byId("help").addEventListener("click", () => help.showModal());
+  byId("help").addEventListener("click", () => {
+    help.showModal();
+    help.scrollTop = 0;
+  });
   const terms = byId("terms");
-  for (const term of [...(trace.launches[0]?.maps ?? []), ...trace.face_metrics]) {
+  const all = [...(trace.launches[0]?.maps ?? []), ...trace.face_metrics];
+  for (const term of new Map(all.map((one) => [one.title, one])).values()) {
     terms.append(element("dt", {}, term.title), element("dd", {}, term.text));
   }
 
@@ -72,10 +77,10 @@ async function main(): Promise<void> {
     }
   });
   const scene = new Scene(store, trace);
-  const pixels = new Pixels(store, launchOf);
+  const pixels = new Pixels(store, launchOf, Object.fromEntries(keys.map((key) => [key.key, key.value])));
   const warp = new Warp(store, trace, launchOf);
   const thread = new Thread(store, trace, (facts) => scene.showThread(facts));
-  new WhatIf(store, keys);
+  const whatIf = new WhatIf(store, keys);
   const ranking = new Ranking(store, (kind, shader) => warp.callName(kind, shader), launchOf);
   document.addEventListener("keydown", (event) => {
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey) {
@@ -90,7 +95,7 @@ async function main(): Promise<void> {
       void scene.capturedCamera();
     }
   });
-  await Promise.all([pixels.load(), scene.load(), warp.load(), thread.load(), ranking.load()]);
+  await Promise.all([pixels.load(), scene.load(), warp.load(), thread.load(), ranking.load(), whatIf.load()]);
   document.documentElement.dataset["ready"] = "yes";
 }
 

@@ -40,6 +40,11 @@ class Panel {
     figure.append(element("div", { class: "bar" }, this.select, this.said), this.box, this.legend, this.readout);
   }
 
+  describe(text: string): void {
+    this.said.textContent = text;
+    this.said.title = text;
+  }
+
   show(data: MapData): void {
     this.data = data;
     const picture = document.createElement("canvas");
@@ -86,11 +91,12 @@ class Panel {
     context.setTransform(place.scale * ratio, 0, 0, place.scale * ratio, x * ratio, y * ratio);
     context.drawImage(this.picture, 0, 0);
     if (chosen) {
-      const width = Math.max(1, 2 / place.scale);
-      context.lineWidth = width;
+      // Outside of the pixel, in points of the screen.
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      context.lineWidth = 2;
       context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--mark") || css(nothing);
-      const grown = Math.max(0.5, 4 / place.scale);
-      context.strokeRect(chosen.x + 0.5 - grown, chosen.y + 0.5 - grown, 2 * grown, 2 * grown);
+      const side = Math.max(place.scale + 3, 9);
+      context.strokeRect(x + place.scale * (chosen.x + 0.5) - side / 2, y + place.scale * (chosen.y + 0.5) - side / 2, side, side);
     }
   }
 }
@@ -105,13 +111,16 @@ export class Pixels {
   constructor(
     private readonly store: Store,
     private readonly launchOf: () => LaunchFacts,
+    private readonly start: Settings,
   ) {
     this.a.select.addEventListener("change", () => store.set({ mapA: this.a.select.value }));
     this.b.select.addEventListener("change", () => store.set({ mapB: this.b.select.value }));
     for (const panel of [this.a, this.b]) {
       this.listenTo(panel);
     }
-    new ResizeObserver(() => this.draw()).observe(this.a.box);
+    const observer = new ResizeObserver(() => this.draw());
+    observer.observe(this.a.box);
+    observer.observe(this.b.box);
     store.listen((view, changed) => {
       if (["launch", "mapA", "mapB", "settingsA", "settingsB", "colormap"].some((name) => changed.has(name as keyof View))) {
         this.fitted = this.fitted && !changed.has("launch");
@@ -144,9 +153,9 @@ export class Pixels {
     const options = maps.map((one) => ({ name: one.name, title: one.title, text: one.text }));
     fill(this.a.select, options, first.name);
     fill(this.b.select, [...options, { name: kDifference, title: "difference of the left map", text: "The left map with the right settings, less the left map." }], view.mapB);
-    this.a.said.textContent = describe(first, view.settingsA);
+    this.a.describe(describe(first, { ...this.start, ...view.settingsA }));
     const second = view.mapB === kDifference ? first : named(view.mapB);
-    this.b.said.textContent = describe(second, view.settingsB);
+    this.b.describe(describe(second, { ...this.start, ...view.settingsB }));
     const [one, two] = await Promise.allSettled([
       this.fetch(first, view.settingsA),
       view.mapB === kDifference ? this.difference(first) : this.fetch(second, view.settingsB),
@@ -293,5 +302,5 @@ function describe(choice: Choice, settings: Settings): string {
     return "";
   }
   const words = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
-  return words.length === 0 ? "as the command line says" : words.join(", ");
+  return words.join(", ");
 }

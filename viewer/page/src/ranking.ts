@@ -1,11 +1,9 @@
 // Ranking: the warps and calls that lose the most lane slots, and the pixels with the most shader calls. A row of a
 // warp or pixel selects its thread.
 import { json } from "./data";
-import { byId, element, fill, showError } from "./dom";
+import { byId, element, fill, percent, showError } from "./dom";
 import type { LaunchFacts, RankingFacts } from "./facts";
 import type { Store } from "./state";
-
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 export class Ranking {
   private readonly box = byId("ranking");

@@ -103,7 +103,10 @@ export class Scene {
       if (changed.has("launch") || changed.has("metric") || changed.has("colormap") || changed.has("faces")) {
         void this.paint();
       }
-      if (changed.has("ray")) {
+      if (changed.has("metric") || changed.has("launch")) {
+        this.readout.textContent = "";
+      }
+      if (changed.has("ray") || changed.has("theme")) {
         this.drawRays();
       }
     });
@@ -112,7 +115,7 @@ export class Scene {
   /** Whether there is a scene to draw, and a way to draw it. */
   private start(): boolean {
     if (this.trace.scene.instances.length === 0) {
-      showError(this.box, "The trace has no geometry: it was captured with --geometry off.");
+      showError(this.box, "The trace has no geometry.");
       return false;
     }
     try {
@@ -194,6 +197,7 @@ export class Scene {
       this.group.updateMatrixWorld(true);
       await this.paint();
       this.fit();
+      this.drawRays();
       await this.capturedCamera();
     } catch (error) {
       showError(this.readout, error);
@@ -218,7 +222,8 @@ export class Scene {
       for (const part of this.parts) {
         this.color(part, choice);
       }
-      drawLegend(this.legend, this.scale, `${choice.title}; grey: untouched`);
+      const names = new Map(choice.nominal ? [...new Set(this.values)].filter(Number.isFinite).sort((a, b) => a - b).map((id) => [id, `${id} ${this.trace.shaders[id]?.name ?? ""}`]) : []);
+      drawLegend(this.legend, this.scale, `${choice.title}; grey: untouched`, names);
       this.draw();
     } catch (error) {
       showError(this.readout, error);
@@ -278,8 +283,16 @@ export class Scene {
 
   /** The pinhole whose rays go through the launch's corners, if the primary rays are such rays. */
   async capturedCamera(): Promise<void> {
-    const { corners } = await json<CameraFacts>(`launch/${this.store.view.launch}/camera`);
+    let facts: CameraFacts;
+    try {
+      facts = await json<CameraFacts>(`launch/${this.store.view.launch}/camera`);
+    } catch (error) {
+      showError(this.readout, error);
+      return;
+    }
+    const { corners } = facts;
     if (!corners) {
+      this.readout.textContent = "No camera: the corners of the recorded pixels have no primary rays.";
       return;
     }
     const directions = corners.map((ray) => new three.Vector3(...ray.direction).normalize());
@@ -326,6 +339,14 @@ export class Scene {
     this.drawRays();
   }
 
+  /** To the closest hit; a ray that missed leaves the scene; another one ends at the last candidate that a shader saw. */
+  private lengthOf(thread: ThreadFacts, ray: RayFacts, index: number): number {
+    const of = (kind: string): number[] =>
+      thread.events.filter((event) => event.ray === index && this.trace.kinds[event.kind] === kind).map((event) => event.t ?? 0);
+    const out = Math.min(ray.t_max ?? Infinity, (4 * this.radius) / Math.hypot(...ray.direction));
+    return of("Miss").length > 0 ? out : (of("ClosestHit").at(-1) ?? of("AnyHit").at(-1) ?? out);
+  }
+
   private drawRays(): void {
     for (const line of this.lines.children) {
       (line as three.LineSegments).geometry.dispose();
@@ -336,9 +357,7 @@ export class Scene {
       const style = getComputedStyle(document.documentElement);
       const { ray: chosen } = this.store.view;
       thread.rays.forEach((ray, index) => {
-        // The last hit that a shader was called for; a ray without one leaves the scene.
-        const hits = thread.events.filter((event) => event.ray === index && this.trace.kinds[event.kind] === "ClosestHit");
-        const length = hits[hits.length - 1]?.t ?? Math.min(ray.t_max, (2 * this.radius) / Math.hypot(...ray.direction));
+        const length = this.lengthOf(thread, ray, index);
         const from = new three.Vector3(...ray.origin);
         const to = from.clone().addScaledVector(new three.Vector3(...ray.direction), length);
         const material = new three.LineBasicMaterial({

@@ -20,8 +20,8 @@ export interface View {
   ray: number | null;
 }
 
-export const firstView = (): View => ({
-  launch: 0,
+const firstView = (launch: number): View => ({
+  launch,
   colormap: "viridis",
   theme: "",
   mapA: "efficiency",
@@ -36,8 +36,8 @@ export const firstView = (): View => ({
 });
 
 /** Only known fields with the right types: the address is the user's own text. */
-export function parseView(hash: string): View {
-  const view = firstView();
+function parseView(hash: string, launch: number): View {
+  const view = firstView(launch);
   try {
     const given: unknown = JSON.parse(decodeURIComponent(hash.replace(/^#/, "")));
     if (typeof given === "object" && given !== null) {
@@ -67,8 +67,10 @@ export class Store {
   readonly view: View;
   private listeners: Listener[] = [];
 
-  constructor() {
-    this.view = parseView(location.hash);
+  /** `launch`: the first one that is shown, unless the address names another. */
+  constructor(launch: number) {
+    this.view = parseView(location.hash, launch);
+    window.addEventListener("hashchange", () => this.set(parseView(location.hash, launch)));
   }
   listen(listener: Listener): void {
     this.listeners.push(listener);

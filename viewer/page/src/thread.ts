@@ -28,6 +28,7 @@ export class Thread {
     const { thread, launch } = this.store.view;
     if (thread === null) {
       this.facts = null;
+      this.box.replaceChildren(element("p", { class: "empty" }, "Click a pixel: its rays and events appear here."));
       this.shown(null);
       return;
     }

@@ -24,6 +24,8 @@ export class Warp {
   private readonly bar = byId("warp-bar");
   private readonly box = byId("warp-view");
   private readonly select = element("select", { id: "warp-kind", "aria-label": "Whose warp" });
+  /** Colours by call, the same in every warp. */
+  private readonly colors = new Map<string, number>();
   private version = 0;
 
   constructor(
@@ -48,6 +50,8 @@ export class Warp {
     const version = ++this.version;
     const { thread, launch, settingsA } = this.store.view;
     if (thread === null) {
+      this.bar.replaceChildren();
+      this.box.replaceChildren(element("p", { class: "empty" }, "Click a pixel: its warp appears here, a row for each lane and a column for each warp event."));
       return;
     }
     const captured = this.launchOf().has_groups && this.store.view.warp === "captured";
@@ -100,9 +104,10 @@ export class Warp {
       }
       facts.events.slice(0, columns).forEach((event, column) => {
         const name = this.callName(event[0], event[1]);
-        if (!calls.has(name)) {
-          calls.set(name, calls.size);
+        if (!this.colors.has(name)) {
+          this.colors.set(name, this.colors.size);
         }
+        calls.set(name, this.colors.get(name) as number);
         context.fillStyle = css(categoryColor(calls.get(name) as number));
         for (let lane = 0; lane < facts.warp_size; ++lane) {
           if (isActive(event, lane)) {

@@ -1,7 +1,7 @@
 // What-ifs: controls of the engine's keys, and their answers in one table. The settings of an answer can be given to
 // the left or the right map.
 import { address, isExported, json } from "./data";
-import { byId, element, fill, showError } from "./dom";
+import { byId, element, fill, percent, showError } from "./dom";
 import type { KeyFacts, WhatIfFacts } from "./facts";
 import type { Settings, Store } from "./state";
 
@@ -10,7 +10,6 @@ interface Shown {
   facts: WhatIfFacts;
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 const change = (share: number): string => `${share < 0 ? "−" : "+"}${Math.abs(share * 100).toFixed(1)} %`;
 
 export class WhatIf {
@@ -27,18 +26,17 @@ export class WhatIf {
     for (const key of keys) {
       const input = key.choices.length > 0 ? element("select") : element("input", { size: "4", inputmode: "numeric" });
       if (input instanceof HTMLSelectElement) {
-        const usual = String(key.default);
         const names = key.choices.map((choice) => ({ name: choice.name, title: choice.name, text: choice.text }));
-        fill(input, names.some((one) => one.name === usual) ? names : [{ name: usual, title: usual }, ...names], usual);
+        fill(input, names.some((one) => one.name === key.value) ? names : [{ name: key.value, title: key.value }, ...names], key.value);
       } else {
-        input.value = String(key.default);
+        input.value = key.value;
       }
       input.name = key.key;
       this.inputs.set(key.key, input);
       this.form.append(element("label", { title: key.text }, key.key.replaceAll("_", " "), input));
-      input.dataset["usual"] = String(key.default);
+      input.dataset["usual"] = key.value;
     }
-    const button = element("button", { type: "submit" }, "Compare with identity");
+    const button = element("button", { type: "submit" }, "Compare");
     button.disabled = isExported();
     this.form.append(button);
     this.form.addEventListener("submit", (event) => {
@@ -48,12 +46,32 @@ export class WhatIf {
     store.listen((_, changed) => {
       if (changed.has("launch")) {
         this.answers = [];
-        this.render();
+        void this.load();
       } else if (changed.has("settingsA") || changed.has("settingsB")) {
         this.render();
       }
     });
     this.render();
+  }
+
+  /** The start: the command line's settings, with which the others are compared; and the answers of an exported page. */
+  async load(): Promise<void> {
+    const { launch } = this.store.view;
+    const answers: Shown[] = [];
+    for (const settings of keptAnswers(launch)) {
+      answers.push({ settings, facts: await json<WhatIfFacts>(`launch/${launch}/whatif`, settings) });
+    }
+    if (launch === this.store.view.launch) {
+      this.answers = answers;
+      this.render();
+    }
+  }
+
+  /** Change of SIMT efficiency against the start. */
+  private changeOf(facts: WhatIfFacts): number {
+    const start = this.answers.find((one) => Object.keys(one.settings).length === 0);
+    const before = start ? last(start.facts).efficiency : 0;
+    return before > 0 ? last(facts).efficiency / before - 1 : 0;
   }
 
   private chosen(): Settings {
@@ -90,7 +108,7 @@ export class WhatIf {
       );
       return;
     }
-    const sorted = [...this.answers].sort((x, y) => last(y.facts).change - last(x.facts).change);
+    const sorted = [...this.answers].sort((x, y) => last(y.facts).efficiency - last(x.facts).efficiency);
     const body = element("tbody");
     for (const { settings, facts } of sorted) {
       const row = last(facts);
@@ -108,25 +126,39 @@ export class WhatIf {
           same(settingsB) ? { class: "chosen" } : {},
           element("td", {}, named(settings, row.packing)),
           element("td", { class: "number" }, percent(row.efficiency)),
-          element("td", { class: "number" }, change(row.change)),
+          element("td", { class: "number" }, Object.keys(settings).length === 0 ? "start" : change(this.changeOf(facts))),
           element("td", { class: "number" }, row.warp_events.toLocaleString("en-US")),
           element("td", {}, use("settingsA", "left"), " ", use("settingsB", "right"), " ", copy),
         ),
       );
     }
-    const head = ["settings", "SIMT efficiency", "change to identity", "warp events", "maps"].map((text, i) =>
+    const head = ["settings", "SIMT efficiency", "change to the start", "warp events", "maps"].map((text, i) =>
       element("th", i > 0 && i < 4 ? { class: "number" } : {}, text),
     );
     const best = sorted[0] as Shown;
+    const gain = this.changeOf(best.facts);
     const verdict =
-      last(best.facts).change > 0
-        ? `${named(best.settings, last(best.facts).packing)} is best of these: ${change(last(best.facts).change)} SIMT efficiency. Efficiency is not speed: whatif --models gives time.`
-        : "None of these is better than identity.";
+      this.answers.length === 1
+        ? "Choose a packing, an order or a policy above."
+        : gain > 0
+          ? `${named(best.settings, last(best.facts).packing)} is best of these: ${change(gain)} SIMT efficiency. Efficiency is not speed: whatif --models gives time.`
+          : "None of these is better than the start.";
     this.box.replaceChildren(element("p", { class: "readout", id: "answer" }, verdict), element("table", {}, element("thead", {}, element("tr", {}, ...head)), body), this.status);
   }
 }
 
 const last = (facts: WhatIfFacts): WhatIfFacts["rows"][number] => facts.rows[facts.rows.length - 1] as WhatIfFacts["rows"][number];
+
+/** Settings of the answers that the page can ask for at once: the start, and those of an exported page. */
+function keptAnswers(launch: number): Settings[] {
+  const path = `launch/${launch}/whatif`;
+  const kept = window.rayreplayData;
+  return kept === undefined
+    ? [{}]
+    : Object.keys(kept)
+        .filter((where) => where === path || where.startsWith(`${path}?`))
+        .map((where) => Object.fromEntries(new URLSearchParams(where.slice(path.length + 1))));
+}
 
 function named(settings: Settings, packing: string): string {
   const others = Object.entries(settings).filter(([key]) => key !== "packing");
