@@ -361,6 +361,10 @@ TEST_F(AddressScoreOfRayGeneration, LanesMeetAsInStreams) {
     launch().data.accesses.address[row] *= 8;
   }
   EXPECT_EQ(counts_of(trace_, 4), (AddressCounts{5, 8, 8}));
+  // The lane that traces nothing reads the camera with the others, here from another line.
+  ASSERT_EQ(launch().data.accesses.site[6], camera_);
+  launch().data.accesses.address[6] = 256;
+  EXPECT_EQ(counts_of(trace_, 4), (AddressCounts{5, 9, 9}));
 }
 
 TEST_F(AddressScoreOfRayGeneration, LanesThatTraceNothingEnterTogether) {
@@ -373,7 +377,7 @@ TEST_F(AddressScoreOfRayGeneration, LanesThatTraceNothingEnterTogether) {
   EXPECT_EQ(counts_of(trace_, 2), (AddressCounts{2, 2, 2}));
 }
 
-/// Stores of pixels to an image: 4 bytes a texel, 8 warps of 8 threads in a row of the launch each.
+/// Stores of pixels to an image of 4 bytes a texel. Each of 8 warps stores a row of 8 pixels.
 TEST_F(AddressScoreOfRayGeneration, StoresOfThePictureCount) {
   test::LaunchBuilder builder({8, 8, 1});
   for (std::uint32_t thread = 0; thread < 64; ++thread) {
@@ -392,8 +396,8 @@ TEST_F(AddressScoreOfRayGeneration, StoresOfThePictureCount) {
     accesses.push_back({{0, camera_, 0}, {2, store, trace::pack({.x = thread % 8, .y = thread / 8})}});
   }
   test::set_accesses(launch(), accesses);
-  // A warp's row of 32 bytes has two sectors of 16 bytes x 2 rows in block-linear memory: 4 sectors of 32 bytes hold
-  // two rows. With the camera: two instructions and two lines a warp, 1 + 2 sectors.
+  // In block-linear memory a sector has 16 bytes of two rows, and a line four of them. So a warp's row of 32 bytes is
+  // in two sectors of a line; the camera is one more.
   EXPECT_EQ(counts_of(trace_, 8), (AddressCounts{16, 16, 24}));
 }
 

@@ -102,7 +102,7 @@ TEST_F(AdviseTest, AnswersBeforeTheTable) {
 /// Also where they cost nothing.
 TEST_F(AdviseTest, AnswersWithTheChangeOfTransactions) {
   for (const std::string cycles : {"0", "100"}) {
-    std::vector<std::string> words{"advise", kWithAccesses, "--transaction-cycles", cycles, "--cost", "2=400"};
+    std::vector<std::string> words{"advise", kWithAccesses, "--transaction-cycles", cycles, "--cost", "2=50"};
     const Outcome text = run_command(words);
     ASSERT_EQ(text.code, 0) << text.errors;
     words.insert(words.end(), {"--format", "json"});
