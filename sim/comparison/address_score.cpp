@@ -84,6 +84,7 @@ class WarpCounter {
     if (entries == 0) {
       return counts_;
     }
+    bool entered = false;
     for (const simt::WarpEvent& event : recorder_.record(segment_at)) {
       for (std::uint64_t left = event.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
@@ -93,18 +94,31 @@ class WarpCounter {
         }
         gather(addresses_.of_event(segment_at[lane], row++));
       }
+      if (!entered && trace::begins_ray(event.kind)) {
+        entered = true;
+        gather_all(segment_at, &CallAddresses::at_entry);
+      }
       add_gathered();
     }
-    for (const std::uint32_t segment : segment_at) {
-      if (segment != scheduler::kNoSegment) {
-        gather(addresses_.at_end(segment));
-      }
+    if (!entered) {
+      gather_all(segment_at, &CallAddresses::at_entry);
+      add_gathered();
     }
+    gather_all(segment_at, &CallAddresses::at_end);
     add_gathered();
     return counts_;
   }
 
  private:
+  /// This list of all lanes.
+  void gather_all(std::span<const std::uint32_t> segment_at,
+                  std::span<const TouchedSector> (CallAddresses::*list)(std::uint32_t) const) {
+    for (const std::uint32_t segment : segment_at) {
+      if (segment != scheduler::kNoSegment) {
+        gather((addresses_.*list)(segment));
+      }
+    }
+  }
   void gather(std::span<const TouchedSector> list) {
     if (!list.empty()) {
       gathered_.push_back(list);

@@ -2,8 +2,9 @@
 // recorded accesses.
 //
 // Contract: warps are replayed under the policy (warp_recorder.hpp). Lanes that make a call together run the n-th
-// executions of one access site in it as one instruction, and so do lanes at the ends of their segments
-// (call_addresses.hpp). An instruction asks the L1 once for each line that its lanes touch: a *transaction*. Loads,
+// executions of one access site in it as one instruction. So do all lanes of the warp at the ends of their segments;
+// accesses of their entries (call_addresses.hpp) are together with those of the warp's first trace event, if there is
+// one. An instruction asks the L1 once for each line that its lanes touch: a *transaction*. Loads,
 // stores, atomics and samples count alike, as in docs/access-streams.md; what a cache holds does not matter. Whole
 // numbers, the same for any number of workers. All arguments but `policy` must outlive this object. O(events + touched
 // sectors), parallel over warps.

@@ -65,13 +65,16 @@ class Walk {
     calls_.first.assign(range.rays + 2, calls_.calls.size());
     calls_.first.front() = 0;
     const memory::RecordedAccesses found = finder_.find({&range, 1}, calls_);
+    list(CallAddresses::entry_list(segment, range.first_event), found.entry.of(0), visit);
     for (std::size_t call = 0; call < calls_.calls.size(); ++call) {
-      list(calls_.calls[call].event + segment, found.calls.of(call), visit);
+      list(CallAddresses::event_list(segment, calls_.calls[call].event), found.calls.of(call), visit);
     }
     for (std::size_t ray = 0; ray < begins_.size(); ++ray) {
-      list(begins_[ray] + segment, found.around.of(ray + 1), visit);
+      list(CallAddresses::event_list(segment, begins_[ray]), found.around.of(ray + 1), visit);
     }
-    list(range.last_event + segment, found.around.of(0), visit);
+    // Of other shaders, then of ray generation: they share no site, so that both count executions from 0.
+    list(CallAddresses::event_list(segment, range.last_event), found.around.of(0), visit);
+    list(CallAddresses::event_list(segment, range.last_event), found.finish.of(0), visit);
   }
 
   template <class Visit>
@@ -156,7 +159,7 @@ CallAddresses::CallAddresses(const trace::Trace& trace, const trace::Launch& lau
           static_cast<std::uint32_t>(std::countr_zero(places.units().line_bytes / places.units().sector_bytes))) {
   const memory::AccessFinder finder(trace, launch, {}, places.images());
   const trace::Accesses& accesses = launch.data.accesses;
-  first_.assign(launch.data.events.size() + segments.size() + 1, 0);
+  first_.assign(launch.data.events.size() + 2 * segments.size() + 1, 0);
   std::vector<std::atomic<std::uint32_t>> executions(trace.access_sites.size());
   for_pieces(trace, launch, segments, finder, [&](Walk& walk, std::size_t first, std::size_t last) {
     std::vector<std::uint32_t> sectors;

@@ -1,6 +1,7 @@
 // The hint advisor by addresses: effects of hints on the lines that shaders touch, and the better one of two answers.
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "capture/trace/reader.hpp"
+#include "capture/trace/texel_address.hpp"
 #include "scheduler-models/launch_order.hpp"
 #include "sim/comparison/address_features.hpp"
 #include "sim/comparison/advise.hpp"
@@ -19,6 +21,7 @@
 #include "tests/comparison/slow_addresses.hpp"
 #include "tests/memory/shader_accesses.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/launch_builder.hpp"
 #include "tests/support/second_path.hpp"
 
 namespace rayreplay::experiment::advise_addresses {
@@ -263,6 +266,7 @@ TEST(AdviseByAddresses, RowsCanBeHadByHand) {
 }
 
 TEST(AddressScore, IsThatOfTheSlowTwin) {
+  std::size_t of_entries = 0, of_ends = 0;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     test::Random random(seed);
     trace::Trace trace = test::random_trace({.seed = seed, .size = {16, 5, 1}, .ray = seed % 2 == 0, .warps = true});
@@ -291,7 +295,110 @@ TEST(AddressScore, IsThatOfTheSlowTwin) {
       EXPECT_EQ(fast, test::SlowAddresses(trace, launch, segments, units).count(segment_at, warp_size, policy)) << seed;
       EXPECT_GT(fast.transactions, 0U);
     }
+    for (std::uint32_t s = 0; s < segments.size(); ++s) {
+      of_entries += addresses.at_entry(s).size();
+      of_ends += addresses.at_end(s).size();
+    }
   }
+  EXPECT_GT(of_entries, 0U);
+  EXPECT_GT(of_ends, 0U);
+}
+
+/// Of whole threads in their order, equal by both ways.
+AddressCounts counts_of(const trace::Trace& trace, std::uint32_t warp_size) {
+  const trace::Launch& launch = trace.launches[0];
+  const scheduler::Segments threads = scheduler::cut_paths(launch, {});
+  std::vector<std::uint32_t> segment_at((threads.size() + warp_size - 1) / warp_size * warp_size,
+                                        scheduler::kNoSegment);
+  std::iota(segment_at.begin(), segment_at.begin() + static_cast<std::ptrdiff_t>(threads.size()), 0U);
+  const AccessPlaces places(trace, launch, {});
+  const CallAddresses addresses(trace, launch, threads, places);
+  const simt::Policy policy = simt::Policy::StageMajority;
+  const AddressCounts fast = AddressScore(trace, launch, threads, addresses, policy).count(segment_at, warp_size);
+  EXPECT_EQ(fast, test::SlowAddresses(trace, launch, threads, {}).count(segment_at, warp_size, policy));
+  return fast;
+}
+
+/// Ray generation's accesses before the first event and behind the last trace call, worked out by hand.
+class AddressScoreOfRayGeneration : public testing::Test {
+ protected:
+  AddressScoreOfRayGeneration() {
+    trace_.shaders.resize(3);
+    trace_.shaders[1].stage = trace::ShaderStage::Miss;
+    trace_.shaders[2].stage = trace::ShaderStage::Callable;
+    camera_ = test::add_site(trace_, {.shader = 0, .binding = 1, .bytes = 16});
+    again_ = test::add_site(trace_, {.shader = 0, .binding = 2});
+    result_ = test::add_site(trace_, {.shader = 0, .kind = trace::AccessKind::Store, .binding = 3, .bytes = 16});
+  }
+  [[nodiscard]] trace::Launch& launch() {
+    return trace_.launches[0];
+  }
+
+  trace::Trace trace_;
+  std::uint32_t camera_ = 0, again_ = 0, result_ = 0;
+};
+
+/// The example of docs/access-streams.md, "Where lanes meet".
+TEST_F(AddressScoreOfRayGeneration, LanesMeetAsInStreams) {
+  test::LaunchBuilder builder({4, 1, 1});
+  builder.thread().begin(0).miss(1);
+  builder.thread().begin(0).miss(1).begin(0).miss(1);
+  builder.thread().callable(2);
+  builder.thread().begin(0).miss(1).begin(0).miss(1).begin(0).miss(1);
+  trace_.launches.push_back(builder.build());
+  test::set_accesses(launch(),
+                     {{{0, camera_, 0}, {2, result_, 0}},
+                      {{0, camera_, 0}, {2, again_, 4}, {4, again_, 8}, {4, result_, 16}},
+                      {{0, camera_, 0}, {1, result_, 32}},
+                      {{0, camera_, 0}, {2, again_, 12}, {4, again_, 16}, {6, again_, 20}, {6, result_, 48}}});
+  // The camera, three times the load behind a ray, the store, each in one line. The store: 64 bytes.
+  EXPECT_EQ(counts_of(trace_, 4), (AddressCounts{5, 5, 6}));
+  // Alone, each lane runs all of its own accesses: 2, 4, 2 and 5.
+  EXPECT_EQ(counts_of(trace_, 1), (AddressCounts{13, 13, 13}));
+  // The store takes a line for each lane, where pixels lie apart.
+  for (const std::uint64_t row : {1U, 5U, 7U, 12U}) {
+    ASSERT_EQ(launch().data.accesses.site[row], result_);
+    launch().data.accesses.address[row] *= 8;
+  }
+  EXPECT_EQ(counts_of(trace_, 4), (AddressCounts{5, 8, 8}));
+  // The lane that traces nothing reads the camera with the others, here from another line.
+  ASSERT_EQ(launch().data.accesses.site[6], camera_);
+  launch().data.accesses.address[6] = 256;
+  EXPECT_EQ(counts_of(trace_, 4), (AddressCounts{5, 9, 9}));
+}
+
+TEST_F(AddressScoreOfRayGeneration, LanesThatTraceNothingEnterTogether) {
+  test::LaunchBuilder builder({2, 1, 1});
+  builder.thread().callable(2);
+  builder.thread().callable(2);
+  trace_.launches.push_back(builder.build());
+  test::set_accesses(launch(), {{{0, camera_, 0}, {1, camera_, 256}}, {{0, camera_, 16}, {1, camera_, 272}}});
+  // Twice the camera, each 32 bytes of a line.
+  EXPECT_EQ(counts_of(trace_, 2), (AddressCounts{2, 2, 2}));
+}
+
+/// Stores of pixels to an image of 4 bytes a texel. Each of 8 warps stores a row of 8 pixels.
+TEST_F(AddressScoreOfRayGeneration, StoresOfThePictureCount) {
+  test::LaunchBuilder builder({8, 8, 1});
+  for (std::uint32_t thread = 0; thread < 64; ++thread) {
+    builder.thread().begin(0).miss(1);
+  }
+  trace_.launches.push_back(builder.build());
+  memory::ImageShape shape;
+  shape.width = shape.height = 8;
+  shape.block_bytes = 4;
+  test::add_image(launch(), {.binding = 4, .shape = shape});
+  const std::uint32_t store = test::add_site(
+      trace_,
+      {.shader = 0, .kind = trace::AccessKind::Store, .space = trace::AccessSpace::Image, .binding = 4, .bytes = 0});
+  std::vector<std::vector<test::Access>> accesses;
+  for (std::uint32_t thread = 0; thread < 64; ++thread) {
+    accesses.push_back({{0, camera_, 0}, {2, store, trace::pack({.x = thread % 8, .y = thread / 8})}});
+  }
+  test::set_accesses(launch(), accesses);
+  // In block-linear memory a sector has 16 bytes of two rows, and a line four of them. So a warp's row of 32 bytes is
+  // in two sectors of a line; the camera is one more.
+  EXPECT_EQ(counts_of(trace_, 8), (AddressCounts{16, 16, 24}));
 }
 
 TEST(Information, IsWhatSortedCellsTell) {

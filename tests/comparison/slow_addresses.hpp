@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -78,6 +79,19 @@ class SlowAddresses {
     }
     return event;
   }
+  /// Whether ray generation makes the access before the first event of a thread whose segment traces nothing.
+  [[nodiscard]] bool enters_thread(std::uint32_t thread, std::uint32_t segment, std::uint64_t access) const {
+    if (data_.accesses.event[access] != 0 || segment != segments_.first[thread] ||
+        trace_.shaders[shader_of(access)].stage != trace::ShaderStage::RayGeneration) {
+      return false;
+    }
+    for (std::uint64_t event = segments_.event_offset[segment]; event < segments_.event_offset[segment + 1]; ++event) {
+      if (begins(event)) {
+        return false;
+      }
+    }
+    return true;
+  }
   void add(std::set<Place>& to, std::uint64_t access, std::uint32_t unit) const {
     const std::uint32_t site = data_.accesses.site[access];
     const std::uint64_t address = data_.accesses.address[access];
@@ -119,6 +133,11 @@ class SlowAddresses {
         event_of_row[row++] = number;
       }
     }
+    // Entries of threads meet at the warp's first trace event; without one they are by themselves.
+    const auto first_trace =
+        std::ranges::find_if(events, [](const simt::WarpEvent& event) { return trace::begins_ray(event.kind); });
+    const std::size_t entry =
+        first_trace == events.end() ? events.size() + 1 : static_cast<std::size_t>(first_trace - events.begin());
     // By warp event (behind all: the ends of segments), site and execution.
     std::map<std::tuple<std::size_t, std::uint32_t, std::uint32_t>, std::pair<std::set<Place>, std::set<Place>>> all;
     for (const std::uint32_t segment : lanes) {
@@ -134,9 +153,14 @@ class SlowAddresses {
             segment_of(thread, access) != segment) {
           continue;
         }
-        const std::uint64_t owner = owner_of(thread, segment, access);
-        const std::size_t number =
-            owner == segments_.event_offset[segment + 1] ? events.size() : event_of_row.at(owner);
+        std::uint64_t owner = owner_of(thread, segment, access);
+        std::size_t number = 0;
+        if (enters_thread(thread, segment, access)) {
+          owner = std::numeric_limits<std::uint64_t>::max();  // no row
+          number = entry;
+        } else {
+          number = owner == segments_.event_offset[segment + 1] ? events.size() : event_of_row.at(owner);
+        }
         auto& [lines, sectors] = all[{number, site, executions[{owner, site}]++}];
         add(lines, access, units_.line_bytes);
         add(sectors, access, units_.sector_bytes);

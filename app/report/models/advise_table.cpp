@@ -56,7 +56,7 @@ std::string change(double share) {
   return fmt::format("{:+.1f} %", share * 100);
 }
 
-/// The relative change of a part of the cycles.
+/// The relative change of a count or of a part of the cycles.
 double change_of(double now, double before) {
   return before > 0 ? now / before - 1 : 0;
 }
@@ -71,11 +71,12 @@ std::string basis(const experiment::AdviseResult& result, const experiment::Advi
     return fmt::format("it rests on instructions (weights: {}): memory is not counted", result.weights());
   }
   const auto rays = static_cast<double>(std::max<std::uint64_t>(result.rays, 1));
+  // Counts: their cycles are 0 where a transaction costs nothing.
+  const auto transactions = static_cast<double>(best.addresses.transactions);
+  const auto before = static_cast<double>(result.baseline.addresses.transactions);
   return fmt::format("it rests on {}: issue slots {}, transactions {} ({:.2f} instead of {:.2f} a ray)",
                      experiment::to_string(part), change(change_of(best.issue_cycles, result.baseline.issue_cycles)),
-                     change(change_of(best.transaction_cycles, result.baseline.transaction_cycles)),
-                     static_cast<double>(best.addresses.transactions) / rays,
-                     static_cast<double>(result.baseline.addresses.transactions) / rays);
+                     change(change_of(transactions, before)), transactions / rays, before / rays);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/small_trace.hpp"
@@ -96,6 +97,23 @@ TEST_F(AdviseTest, AnswersBeforeTheTable) {
   ASSERT_EQ(dear.code, 0) << dear.errors;
   EXPECT_THAT(dear.output, HasSubstr("it rests on transactions: issue slots "));
   EXPECT_LT(dear.output.find("\nanswer   "), dear.output.find("\nrank "));
+}
+
+/// Also where they cost nothing.
+TEST_F(AdviseTest, AnswersWithTheChangeOfTransactions) {
+  for (const std::string cycles : {"0", "100"}) {
+    std::vector<std::string> words{"advise", kWithAccesses, "--transaction-cycles", cycles, "--cost", "2=50"};
+    const Outcome text = run_command(words);
+    ASSERT_EQ(text.code, 0) << text.errors;
+    words.insert(words.end(), {"--format", "json"});
+    const json rows = json::parse(run_command(words).output)["rows"];
+    ASSERT_GE(rows.size(), 3U);
+    // The best hint; shader id alone is the last row but one.
+    const double now = rows.front()["transactions"].get<double>();
+    const double before = rows[rows.size() - 2]["transactions"].get<double>();
+    ASSERT_NE(now, before);
+    EXPECT_THAT(text.output, HasSubstr(fmt::format(", transactions {:+.1f} % (", (now / before - 1) * 100)));
+  }
 }
 
 TEST_F(AdviseTest, TriesTheUsersHints) {
