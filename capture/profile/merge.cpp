@@ -98,9 +98,9 @@ class Merger {
     if (kinds_.empty()) {
       const Input& last = inputs_.back();
       fail("no kind of counts is in all runs", last.run->file,
-           "counts of blocks, branches, loads, values, paths or "
-           "accesses that another run does not have",
-           "one kind in all runs", "capture all runs with the same --profile");
+           fmt::format("{}", fmt::join(difference_lines(state_, {}, {}), "; ")),
+           "one kind in all runs; accesses of one sample of threads, without lost ones",
+           "capture all runs with the same --profile and --profile-memory-sample, and a --memory that holds all");
     }
   }
 

@@ -3,8 +3,9 @@
 // Contract: the result is a trace with the shaders that any run counts, and with the sums of their counts: blocks
 // (count_sums.hpp), branches and loads (instruction_sums.hpp), values (value_sums.hpp), paths (path_sums.hpp) and
 // accesses by site (site_sums.hpp). It has no launches and no geometry, because no event belongs to the sum. Kinds of
-// counts that not all runs have are left out: a sum is of all runs or not there. The driver's facts of these pipelines
-// are kept where the runs agree (merged_facts.hpp), with the shaders of their groups.
+// counts that not all runs have are left out: a sum is of all runs or not there. So are accesses of different samples
+// of threads, or of which a capture lost some; the configuration says the sample of those that are there. The driver's
+// facts of these pipelines are kept where the runs agree (merged_facts.hpp), with the shaders of their groups.
 //   - Shaders of two runs are one if stage, entry point and all words of the module are the same.
 //   - Pipelines of two runs are one if they have the same counted shaders.
 //   - Shaders or pipelines that are alike within a run are matched by their order by number.

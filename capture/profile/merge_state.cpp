@@ -11,6 +11,8 @@
 #include "base/count_text.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "capture/trace/access_sample.hpp"
+#include "capture/trace/lost_accesses.hpp"
 
 namespace rayreplay::profile {
 namespace {
@@ -19,6 +21,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kMergedRuns = "merged_runs";  // keys of the configuration
 constexpr const char* kState = "merged";
+constexpr const char* kAccessEvery = "access_every";  // members of a run, where they are other than 1, 0 and 0
+constexpr const char* kLostAccesses = "lost_accesses";
+constexpr const char* kLostWords = "lost_words";
 constexpr std::size_t kHashDigits = 8;  // that name a run
 
 constexpr std::array<const char*, kKinds> kKindNames = {"blocks", "groups", "branches", "loads",
@@ -54,6 +59,18 @@ class Reader {
       fail(fmt::format("a number of 0 to {} is none", most), value.dump());
     }
     return value.get<std::uint32_t>();
+  }
+  /// `otherwise` without the member.
+  [[nodiscard]] std::uint64_t number_or(const Json& object, const char* name, std::uint64_t otherwise,
+                                        std::uint64_t least) const {
+    if (!object.is_object() || !object.contains(name)) {
+      return otherwise;
+    }
+    const auto number = member(object, name, Json::value_t::number_unsigned).get<std::uint64_t>();
+    if (number < least) {
+      fail(fmt::format("'{}' is less than {}", name, least), std::to_string(number));
+    }
+    return number;
   }
   template <std::size_t N>
   [[nodiscard]] std::size_t name(const Json& value, const std::array<const char*, N>& names) const {
@@ -103,6 +120,8 @@ MergeState read_state(const Json& json, const trace::Profile& profile, const std
   std::vector<std::string> hashes;
   for (const Json& item : reader.member(json, "runs", Json::value_t::array)) {
     RunFacts run{reader.text(item, "application"), reader.text(item, "device"), reader.text(item, "driver"), {}, {}};
+    run.access_every = reader.number_or(item, kAccessEvery, 1, 1);
+    run.missing_accesses = {reader.number_or(item, kLostAccesses, 0, 0), reader.number_or(item, kLostWords, 0, 0)};
     for (const Json& kind : reader.member(item, "kinds", Json::value_t::array)) {
       run.kinds.insert(static_cast<Kind>(reader.name(kind, kKindNames)));
     }
@@ -170,6 +189,48 @@ std::string some(const std::vector<std::string>& names) {
   return shown == names.size() ? list : fmt::format("{} and {} more", list, names.size() - shown);
 }
 
+using Runs = std::map<std::string, RunFacts>;
+
+/// The names of runs with accesses, by their sample.
+std::map<std::uint64_t, std::vector<std::string>> runs_by_sample(const Runs& runs) {
+  std::map<std::uint64_t, std::vector<std::string>> by_sample;
+  for (const auto& [hash, run] : runs) {
+    if (run.kinds.contains(Kind::Accesses)) {
+      by_sample[run.access_every].push_back(run_name(hash));
+    }
+  }
+  return by_sample;
+}
+
+/// Whether accesses of all runs that have some can be added.
+bool are_of_the_same_threads(const Runs& runs) {
+  return runs_by_sample(runs).size() <= 1 &&
+         std::ranges::none_of(runs, [](const auto& run) { return run.second.missing_accesses.any(); });
+}
+
+/// Why accesses are left out, other than that a run has none.
+void add_access_lines(const Runs& runs, std::vector<std::string>& lines) {
+  const std::string left_out =
+      fmt::format("{} are left out: ", kKindTexts.at(static_cast<std::size_t>(Kind::Accesses)));
+  if (const auto by_sample = runs_by_sample(runs); by_sample.size() > 1) {
+    std::vector<std::string> samples;
+    for (const auto& [every, names] : by_sample) {
+      const std::string threads = every == 1 ? "all threads" : fmt::format("one thread in {}", with_separators(every));
+      samples.push_back(fmt::format("of {} in {}", threads, some(names)));
+    }
+    lines.push_back(left_out + some(samples));
+  }
+  std::vector<std::string> incomplete;
+  for (const auto& [hash, run] : runs) {
+    if (run.missing_accesses.any()) {
+      incomplete.push_back(run_name(hash));
+    }
+  }
+  if (!incomplete.empty()) {
+    lines.push_back(fmt::format("{}some were lost by the capture of {}", left_out, some(incomplete)));
+  }
+}
+
 /// A line on left-out parts: "3 loads of shader 1 (ground) in pipeline 0 are left out: …"; `number` of them.
 std::string text_of(const LeftOut& left, std::size_t number, const std::vector<trace::Shader>& shaders) {
   const std::string shader =
@@ -222,7 +283,8 @@ std::set<Kind> MergeState::kinds() const {
   std::set<Kind> common;
   for (std::size_t k = 0; k < kKinds; ++k) {
     const auto kind = static_cast<Kind>(k);
-    if (std::ranges::all_of(runs, [&](const auto& run) { return run.second.kinds.contains(kind); })) {
+    if (std::ranges::all_of(runs, [&](const auto& run) { return run.second.kinds.contains(kind); }) &&
+        (kind != Kind::Accesses || are_of_the_same_threads(runs))) {
       common.insert(kind);
     }
   }
@@ -240,7 +302,11 @@ MergeState state_of(const trace::Profile& profile, const std::string& file) {
     return read_state(configuration[kState], profile, file);
   }
   MergeState state;
-  const RunFacts facts{profile.header.application, profile.header.device, profile.header.driver, kinds_of(profile), {}};
+  RunFacts facts{profile.header.application, profile.header.device, profile.header.driver, kinds_of(profile), {}};
+  if (facts.kinds.contains(Kind::Accesses)) {
+    facts.access_every = trace::access_sample(profile.header);
+    facts.missing_accesses = trace::all_missing_accesses(profile.header);
+  }
   if (configuration.contains(kMergedRuns)) {
     for (const auto& hash : configuration[kMergedRuns]) {
       if (hash.is_string()) {
@@ -277,6 +343,13 @@ std::string configuration_text(const MergeState& state) {
                     {"driver", run.driver},
                     {"kinds", std::move(kinds)},
                     {"not_captured", run.not_captured}});
+    if (run.access_every != 1) {
+      runs.back()[kAccessEvery] = run.access_every;
+    }
+    if (run.missing_accesses.any()) {
+      runs.back()[kLostAccesses] = run.missing_accesses.accesses;
+      runs.back()[kLostWords] = run.missing_accesses.lost_words;
+    }
   }
   for (const auto& [pipeline, of] : state.pipelines) {
     Json item = Json::array({pipeline});
@@ -297,7 +370,13 @@ std::string configuration_text(const MergeState& state) {
               {"pipelines", std::move(pipelines)},
               {"left_out", std::move(left_out)},
               {"names", std::move(names)}};
-  return json_text(Json{{kMergedRuns, std::move(hashes)}, {kState, std::move(record)}});
+  Json configuration{{kMergedRuns, std::move(hashes)}, {kState, std::move(record)}};
+  const std::uint64_t every = state.runs.empty() ? 1 : state.runs.begin()->second.access_every;
+  if (every != 1 && state.kinds().contains(Kind::Accesses)) {
+    // The sums are of a sample, too: said where a capture says it (access_sample.hpp).
+    configuration["capture"]["options"]["profile_memory_sample"] = std::to_string(every);
+  }
+  return json_text(configuration);
 }
 
 std::vector<std::string> difference_lines(const MergeState& state, const std::vector<trace::Shader>& shaders,
@@ -317,6 +396,7 @@ std::vector<std::string> difference_lines(const MergeState& state, const std::ve
       lines.push_back(fmt::format("{} are left out: not counted in {}", kKindTexts.at(k), some(without)));
     }
   }
+  add_access_lines(state.runs, lines);
   for (const auto& [number, runs] : state.pipelines) {
     if (runs.size() != state.runs.size()) {
       std::vector<std::string> names, of;

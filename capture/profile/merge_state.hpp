@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/trace/missing_accesses.hpp"
 #include "capture/trace/reader.hpp"
 
 namespace rayreplay::profile {
@@ -55,6 +56,9 @@ struct RunFacts {
   std::string application, device, driver;
   std::set<Kind> kinds;
   std::vector<std::string> not_captured;
+  // Of the accesses, where the run has them:
+  std::uint64_t access_every = 1;             ///< they are of one thread in this many (access_sample.hpp)
+  trace::MissingAccesses missing_accesses{};  ///< lost by the capture, over all launches
   bool operator==(const RunFacts&) const = default;
 };
 
@@ -66,7 +70,9 @@ struct MergeState {
   /// the shader's own: which names count depends on the kinds that are kept.
   std::map<std::pair<std::uint16_t, std::size_t>, std::string> names;
 
-  [[nodiscard]] std::set<Kind> kinds() const;  ///< that all runs have
+  /// That all runs have. Accesses: only if all are of one sample of threads and no run lost some, because a sum of
+  /// others would be of no set of threads.
+  [[nodiscard]] std::set<Kind> kinds() const;
 };
 
 /// `pipelines` of a single run: those with rows. `file` stands for the profile in messages.

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.hpp"
 #include "base/error.hpp"
+#include "capture/trace/lost_accesses.hpp"
 #include "sim/engine/stage_settings.hpp"
 #include "sim/engine/stages/stream.hpp"
 #include "sim/settings/decided_value.hpp"
@@ -32,19 +32,6 @@ bool has_accesses(const Experiment& experiment) {
 
 bool waits_for_accesses(const Experiment& experiment) {
   return !experiment.facts->memory && has_memory_time(*experiment.settings) && has_accesses(experiment);
-}
-
-std::string lost_text(const trace::MissingAccesses& missing, std::uint64_t recorded) {
-  std::string text;
-  if (missing.accesses != 0) {
-    text = fmt::format("the capture lost {} of {} accesses of shaders", with_separators(missing.accesses),
-                       with_separators(missing.accesses + recorded));
-  }
-  if (missing.lost_words != 0) {
-    text += fmt::format("{} {} of events, which may have held accesses of shaders",
-                        text.empty() ? "the capture lost" : " and", counted(missing.lost_words, "word"));
-  }
-  return text;
 }
 
 }  // namespace
@@ -94,7 +81,7 @@ std::vector<std::string> shader_access_notes(const Experiment& experiment) {
                                         every, kShaderAccesses));
   }
   if (const trace::MissingAccesses missing = experiment.launch().missing_accesses; missing.any()) {
-    const std::string lost = lost_text(missing, experiment.launch().accesses);
+    const std::string lost = trace::lost_accesses_text(missing, experiment.launch().accesses);
     notes.push_back(taken ? fmt::format("{}: the others are taken as they are, and nothing is scaled", lost)
                           : fmt::format("{}, so all are left out; {}=on takes those that are there, a capture with a "
                                         "larger --memory has all",

@@ -1,5 +1,6 @@
 // Merged profiles of random runs with all kinds of counts: any order and any grouping gives the same bytes, sums are
-// those of a slow sum over all runs' rows, and counts that not all runs have are left out by name.
+// those of a slow sum over all runs' rows, and counts that not all runs have, or accesses of other threads, are left
+// out by name.
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "base/error.hpp"
 #include "capture/profile/access_profile.hpp"
 #include "capture/profile/merge.hpp"
+#include "capture/trace/access_sample.hpp"
 #include "capture/trace/validate.hpp"
 #include "capture/trace/writer.hpp"
 #include "tests/profile/profile_maker.hpp"
@@ -32,10 +34,13 @@ using testing::Not;
 
 constexpr std::uint32_t kWarp = 8;
 
+const std::string kSampled = R"({"capture":{"options":{"profile_memory_sample":"3"}}})";
+const std::string kLost = R"({"capture":{"missing_accesses":[{"launch":0,"accesses":7,"lost_words":0}]}})";
+
 /// Profiles of one application, as random as the rules allow.
 class RandomRuns {
  public:
-  explicit RandomRuns(std::uint32_t seed) : random_(seed) {}
+  explicit RandomRuns(std::uint32_t seed) : random_(seed), sampled_(seed % 4 == 0) {}
 
   profile::Run run(const std::string& hash, bool whole) {
     profile::Run made{hash + ".rrt", {}};
@@ -43,7 +48,11 @@ class RandomRuns {
     profile.hash = hash;
     profile.header.application = one_of(2) == 0 ? "app" : "app -x";
     profile.header.device = "made up";
-    profile.header.configuration = "{}";
+    const bool other_sample = !whole && one_of(8) == 0;
+    profile.header.configuration = sampled_ != other_sample ? kSampled : "{}";
+    if (!whole && one_of(12) == 0) {
+      profile.header.configuration = kLost;
+    }
     profile.header.warp_size = kWarp;
     if (one_of(3) == 0) {
       profile.header.not_captured = {"something of " + hash};
@@ -209,6 +218,7 @@ class RandomRuns {
   }
 
   std::mt19937 random_;
+  bool sampled_;  ///< accesses of most runs
 };
 
 profile::Run as_run(const Merged& merged, const std::string& hash) {
@@ -234,6 +244,7 @@ void expect_same(const Merged& one, const Merged& other, std::uint32_t seed) {
 }
 
 TEST(MergedRandomProfiles, AreTheSameBytesInAnyOrderAndGrouping) {
+  std::size_t kept = 0, left_out = 0, kept_samples = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     RandomRuns make(seed);
     const profile::Run a = make.run("aa", false), b = make.run("bb", false), c = make.run("cc", false),
@@ -243,7 +254,23 @@ TEST(MergedRandomProfiles, AreTheSameBytesInAnyOrderAndGrouping) {
     expect_same(merge({a, as_run(merge({b, as_run(merge({c, d}), "cd")}), "bcd")}), all, seed);
     expect_same(merge({as_run(merge({as_run(merge({a, b}), "ab"), c}), "zabc"), d}), all, seed);
     expect_same(merge({as_run(merge({d, b}), "0"), as_run(merge({c, a}), "1")}), all, seed);
+    bool same_threads = true;
+    for (const profile::Run* run : {&a, &b, &c, &d}) {
+      const trace::Profile& profile = run->profile;
+      same_threads = same_threads && profile.access_sites.size() != 0 && profile.header.configuration != kLost &&
+                     profile.header.configuration == a.profile.header.configuration;
+    }
+    EXPECT_EQ(all.trace.access_sites.size() != 0, same_threads) << seed;
+    EXPECT_EQ(trace::access_sample(all.trace.header),
+              same_threads && a.profile.header.configuration == kSampled ? 3 : 1)
+        << seed;
+    kept += same_threads ? 1U : 0U;
+    left_out += same_threads ? 0U : 1U;
+    kept_samples += trace::access_sample(all.trace.header) == 3 ? 1U : 0U;
   }
+  EXPECT_GT(kept, 5U);
+  EXPECT_GT(left_out, 5U);
+  EXPECT_GT(kept_samples, 1U);
 }
 
 /// A slow sum: of all rows of all runs, by the words of the shader and a key.
@@ -347,6 +374,55 @@ TEST(MergedProfilesOfAllKinds, NameWhatIsLeftOut) {
   EXPECT_THAT(paths.remarks, Contains(HasSubstr("are left out: their blocks differ between the runs")));
 }
 
+TEST(MergedProfilesOfAllKinds, AddAccessesOfTheSameThreadsAlone) {
+  const Merged samples = merged_with([](trace::Profile& p) { p.header.configuration = kSampled; });
+  const std::string of_samples = "accesses to memory are left out: of all threads in aa, of one thread in 3 in bb";
+  EXPECT_THAT(samples.remarks, Contains(of_samples));
+  EXPECT_THAT(samples.trace.header.not_captured, Contains(of_samples));
+  EXPECT_EQ(samples.trace.access_sites.size(), 0U);
+  EXPECT_EQ(trace::access_sample(samples.trace.header), 1U);
+  EXPECT_GT(samples.trace.paths.size(), 0U) << "the other kinds are there";
+  const Merged lost = merged_with([](trace::Profile& p) { p.header.configuration = kLost; });
+  const std::string of_lost = "accesses to memory are left out: some were lost by the capture of bb";
+  EXPECT_THAT(lost.remarks, Contains(of_lost));
+  EXPECT_THAT(lost.trace.header.not_captured, Contains(of_lost));
+  EXPECT_EQ(lost.trace.access_sites.size(), 0U);
+  // Runs that all lost some are of no set of threads either.
+  RandomRuns make(3);
+  profile::Run a = make.run("aa", true), b = make.run("bb", true), c = make.run("cc", true);
+  a.profile.header.configuration = b.profile.header.configuration = kLost;
+  EXPECT_THAT(merge({a, b}).remarks,
+              Contains("accesses to memory are left out: some were lost by the capture of aa, bb"));
+  // One sample in all: the sum is of that sample, also in a merge of merged ones.
+  for (profile::Run* run : {&a, &b, &c}) {
+    run->profile.header.configuration = kSampled;
+  }
+  const Merged sampled = merge({as_run(merge({a, b}), "ab"), c});
+  EXPECT_THAT(sampled.remarks, Not(Contains(HasSubstr("accesses"))));
+  EXPECT_GT(sampled.trace.access_sites.size(), 0U);
+  EXPECT_EQ(trace::access_sample(sampled.trace.header), 3U);
+}
+
+/// Without other counts nothing is left of them, and the error says why.
+TEST(MergedProfilesOfAllKinds, OfAccessesOfOtherThreadsAreRefused) {
+  RandomRuns make(3);
+  profile::Run a = make.run("aa", true), b = make.run("bb", true);
+  for (profile::Run* run : {&a, &b}) {
+    trace::Profile& p = run->profile;
+    trace::Profile only{p.header, p.shaders, {}, {}, {}, p.hash};
+    only.access_sites = p.access_sites;
+    p = only;
+  }
+  EXPECT_EQ(merge({a, b}).pipelines, 0U);
+  b.profile.header.configuration = kSampled;
+  EXPECT_THAT(test::message_of(ErrorKind::Input,
+                               [&] {
+                                 return merge({a, b});
+                               }),
+              testing::AllOf(HasSubstr("no kind of counts is in all runs"),
+                             HasSubstr("of all threads in aa, of one thread in 3 in bb")));
+}
+
 TEST(MergedProfilesOfAllKinds, RefuseContradictions) {
   const auto fault = [](const auto& change) {
     return test::message_of(ErrorKind::Input, [&] { return merged_with(change); });
@@ -408,6 +484,9 @@ TEST(MergedProfilesOfAllKinds, RefuseARecordThatTheyDidNotWrite) {
   EXPECT_THAT(replaced(R"("merged":{)", R"("merged":[],"x":{)"), HasSubstr("ab.rrt:/configuration"));
   EXPECT_THAT(replaced(R"("runs":[)", R"("runs":{},"x":[)"), HasSubstr("'runs' is missing"));
   EXPECT_THAT(replaced(R"("hash":"bb")", R"("hash":"aa")"), HasSubstr("a run is there twice"));
+  EXPECT_THAT(replaced(R"("hash":"bb")", R"("hash":"bb","access_every":0)"),
+              HasSubstr("'access_every' is less than 1"));
+  EXPECT_THAT(replaced(R"("hash":"bb")", R"("hash":"bb","lost_words":"1")"), HasSubstr("'lost_words' is missing, or"));
   EXPECT_THAT(replaced(R"("pipelines":[)", R"("pipelines":[7,)"), HasSubstr("a pipeline has no runs"));
   EXPECT_THAT(replaced(R"("pipelines":[)", R"("pipelines":[[7,5],)"), HasSubstr("a number of 0 to 1 is none"));
   EXPECT_THAT(replaced(R"("pipelines":[)", R"("pipelines":[],"x":[)"), HasSubstr("a counted pipeline has no runs"));

@@ -22,6 +22,7 @@
 #include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "capture/profile/access_names.hpp"
+#include "capture/profile/access_notes.hpp"
 #include "capture/profile/access_profile.hpp"
 #include "capture/profile/guard_profile.hpp"
 #include "capture/profile/merge.hpp"
@@ -56,10 +57,11 @@ struct ProfileArguments {
   OutputOption merged;
 };
 
-/// Input if a trace has none of the counts that are asked for.
-void require_counts(std::size_t rows, bool wanted, const char* what, const char* option, const std::string& path) {
+/// Input if a trace has none of the counts that are asked for. `group`: the trace's group that would have them.
+void require_counts(std::size_t rows, bool wanted, const char* what, const char* group, const char* option,
+                    const std::string& path) {
   if (wanted && rows == 0) {
-    throw Error(ErrorKind::Input, {fmt::format("the trace has no counts of {}", what), path, "", "/profile",
+    throw Error(ErrorKind::Input, {fmt::format("the trace has no counts of {}", what), path, "", group,
                                    fmt::format("capture the application with --profile {}", option)});
   }
 }
@@ -80,6 +82,11 @@ void add_accesses(report::ProfileContext& context, const trace::Trace& whole) {
   context.accesses.accesses = profile::access_profile(whole, report::images_in_layout(whole, context.image_layout));
   context.accesses.names = profile::access_names(whole.shaders, whole.access_sites);
   context.images = report::image_table(whole, context.accesses.names);
+  std::uint64_t recorded = 0;
+  for (const profile::SiteAccesses& of : context.accesses.accesses) {
+    recorded += of.lanes;
+  }
+  context.accesses.notes = profile::access_notes(whole.header, recorded);
 }
 
 void add_registers(report::ProfileContext& context, const ProfileArguments& options) {
@@ -120,20 +127,24 @@ int show(const ProfileArguments& options) {
   const bool has_others = trace.block_counts.size() + agreement_rows + trace.value_counts.size() != 0 || has_paths;
   const bool shows_memory =
       options.rows == "memory" || (!has_others && trace.access_sites.size() != 0 && options.rows.empty());
-  require_counts(trace.access_sites.size(), options.rows == "memory", "accesses to memory", "memory", options.path);
+  require_counts(trace.access_sites.size(), options.rows == "memory", "accesses to memory", "/profile/access_sites",
+                 "memory", options.path);
   // Values alone, or asked for.
   const bool shows_values = asks_values || (trace.block_counts.size() + agreement_rows == 0 && !has_paths &&
                                             !shows_memory && options.rows.empty());
-  require_counts(trace.value_counts.size(), asks_values || options.top.has_value(), "values of loads", "values",
-                 options.path);
+  require_counts(trace.value_counts.size(), asks_values || options.top.has_value(), "values of loads",
+                 "/profile/values", "values", options.path);
   require_counts(trace.block_counts.size() + agreement_rows + (shows_values ? trace.value_counts.size() : 0),
-                 !(has_paths || shows_memory), "basic blocks, branches or loads", "all", options.path);
-  require_counts(trace.block_counts.size(), options.blocks, "basic blocks", "blocks", options.path);
-  require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "branches", options.path);
-  require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "loads", options.path);
-  require_counts(agreement_rows, options.rows == "uniformity", "branches or loads", "branches,loads", options.path);
-  require_counts(trace.paths.size(), options.rows == "paths", "paths", "paths", options.path);
-  require_counts(trace.block_counts.size(), options.rows == "guards", "basic blocks", "blocks", options.path);
+                 !(has_paths || shows_memory), "basic blocks, branches or loads", "/profile", "all", options.path);
+  require_counts(trace.block_counts.size(), options.blocks, "basic blocks", "/profile/blocks", "blocks", options.path);
+  require_counts(trace.branch_counts.size(), options.rows == "branches", "branches", "/profile/branches", "branches",
+                 options.path);
+  require_counts(trace.load_counts.size(), options.rows == "loads", "loads", "/profile/loads", "loads", options.path);
+  require_counts(agreement_rows, options.rows == "uniformity", "branches or loads",
+                 "/profile/branches or /profile/loads", "branches,loads", options.path);
+  require_counts(trace.paths.size(), options.rows == "paths", "paths", "/profile/paths", "paths", options.path);
+  require_counts(trace.block_counts.size(), options.rows == "guards", "basic blocks", "/profile/blocks", "blocks",
+                 options.path);
   const auto shaders =
       profile::shader_profiles({trace.shaders, trace.block_counts, trace.header.warp_size}, options.path);
   const auto agreement = profile::agreement_profile(trace, options.path);
@@ -144,7 +155,8 @@ int show(const ProfileArguments& options) {
     context.values = profile::value_profile(trace, options.path);
   }
   const std::vector<profile::ValuePlace>& values = context.values;
-  require_counts(trace.paths.size(), options.launch.has_value(), "paths, which maps need", "paths", options.path);
+  require_counts(trace.paths.size(), options.launch.has_value(), "paths, which maps need", "/profile/paths", "paths",
+                 options.path);
   const bool reports = !options.report.empty();
   const bool needs_accesses = shows_memory || (reports && trace.access_sites.size() != 0);
   if (needs_accesses || (reports && has_paths)) {
@@ -222,6 +234,11 @@ int show(const ProfileArguments& options) {
     }
     return document;
   };
+  if (format != output::Format::Json) {
+    for (const std::string& note : context.accesses.notes) {
+      console::note("{}", note);
+    }
+  }
   console::print(output::render({text, table, json}, format));
   if (!options.report.empty()) {
     console::tell("report: {}/index.html", options.report);
@@ -264,8 +281,10 @@ int merge(const ProfileArguments& options) {
   for (const std::string& reason : merged.reasons) {
     console::note("{}", reason);
   }
-  console::tell("{} merged in {}: {} of {} in all of them", counted(options.runs.size(), "run"), options.merged.path,
-                merged.common_pipelines, counted(merged.pipelines, "pipeline"));
+  const std::string pipelines = merged.pipelines == 0 ? "no pipelines"
+                                                      : fmt::format("{} of {} in all of them", merged.common_pipelines,
+                                                                    counted(merged.pipelines, "pipeline"));
+  console::tell("{} merged in {}: {}", counted(options.runs.size(), "run"), options.merged.path, pipelines);
   return 0;
 }
 

@@ -18,6 +18,7 @@ struct AccessDetails {
   std::vector<profile::SiteAccesses> accesses;
   std::vector<profile::AccessName> names;
   std::vector<std::size_t> order{};  ///< of the table's rows; empty: that of the sites
+  std::vector<std::string> notes{};  ///< of access_notes: what the accesses are not
 };
 
 [[nodiscard]] output::Table access_table(const std::vector<trace::Shader>& shaders, const trace::AccessSites& sites,

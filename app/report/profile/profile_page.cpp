@@ -262,6 +262,10 @@ void add_memory(PageData& data, const ProfileContext& context) {
   details.order = by_transactions(details.accesses);
   const trace::AccessSites& sites = context.trace.access_sites;
   data["memory_verdict"] = access_verdict(context.trace.shaders, sites, details);
+  data["memory_notes"] = PageData::array();
+  for (const std::string& note : details.notes) {
+    data["memory_notes"].push_back({{"note", note}});
+  }
   if (const std::vector<Chart> charts = access_charts(sites, details); !charts.empty()) {
     data["memory"] = PageData{{"charts", page_charts(charts)}};
   }

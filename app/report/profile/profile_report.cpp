@@ -87,6 +87,7 @@ nlohmann::ordered_json profile_json(const ProfileContext& context, bool blocks) 
   if (context.has_agreement()) {
     document["uniformity"] = to_json(agreement_table(context.trace, context.agreement));
   }
+  document["notes"] = context.accesses.notes;
   return document;
 }
 

@@ -165,6 +165,94 @@ TEST_F(ProfileCommand, AccessesToBuffers) {
   refused({"profile", blocks, "--rows", "memory", "--blocks"}, 2, "--blocks");
 }
 
+/// Accesses of a sample of threads, and those of which the capture lost some, are never shown without a word.
+TEST_F(ProfileCommand, AccessesThatAreNotAllHaveANote) {
+  const std::string memory = std::string(RAYREPLAY_SOURCE_DIR) + "/tests/data/lavapipe/one-weekend-memory.rrt";
+  const auto changed = [&](const std::string& name, const char* key, const json& value, const std::string& more = "") {
+    trace::Trace trace = trace::load(memory);
+    json configuration = json::parse(trace.header.configuration);
+    configuration["capture"][json::json_pointer(key)] = value;
+    trace.header.configuration = configuration.dump();
+    trace.header.application += more;
+    return save(name, trace);
+  };
+  const std::string sampled = changed("sampled.rrt", "/options/profile_memory_sample", "3");
+  const std::string again = changed("again.rrt", "/options/profile_memory_sample", "3", " again");
+  const std::string lost =
+      changed("lost.rrt", "/missing_accesses", {{{"launch", 0}, {"accesses", 1234}, {"lost_words", 5}}});
+  const std::string merged = scratch_ / "merged.rrt";
+  const Outcome merge = run_command({"profile", "merge", sampled, again, "-o", merged});
+  EXPECT_EQ(merge.code, 0) << merge.errors;
+  EXPECT_THAT(merge.errors, AllOf(HasSubstr("merged.rrt: no pipelines"), Not(HasSubstr("0 of 0"))));
+  const std::string of_sample = "the accesses of shaders are those of one thread in 3 alone";
+  const std::string of_lost = "the capture lost 1,234 of ";
+  for (const auto& [file, text] : {std::pair{sampled, of_sample}, std::pair{merged, of_sample}, {lost, of_lost}}) {
+    const Outcome table = run_command({"profile", file, "--rows", "memory"});
+    EXPECT_EQ(table.code, 0) << table.errors;
+    EXPECT_THAT(table.errors, AllOf(HasSubstr("note: " + text), HasSubstr("nothing is scaled")));
+    const Outcome csv = run_command({"profile", file, "--rows", "memory", "--format", "csv"});
+    EXPECT_THAT(csv.errors, HasSubstr(text));
+    EXPECT_THAT(csv.output, Not(HasSubstr(text)));
+    const std::string folder = scratch_ / "noted";
+    const Outcome document = run_command({"profile", file, "--format", "json", "--report", folder, "--force"});
+    EXPECT_EQ(document.code, 0) << document.errors;
+    EXPECT_THAT(json::parse(document.output).at("notes").dump(), HasSubstr(text));
+    EXPECT_THAT(json::parse(test::read_bytes(folder + "/profile.json")).at("notes").dump(), HasSubstr(text));
+    EXPECT_THAT(test::read_bytes(folder + "/index.html"), HasSubstr("Note: " + text));
+    EXPECT_EQ(test::html_fault(test::read_bytes(folder + "/index.html")), "");
+  }
+  // The numbers are the recorded ones.
+  EXPECT_EQ(printed({"profile", sampled, "--rows", "memory", "--format", "csv"}),
+            printed({"profile", memory, "--rows", "memory", "--format", "csv"}));
+  const Outcome all = run_command({"profile", memory, "--rows", "memory", "--report", scratch_ / "all"});
+  EXPECT_EQ(all.code, 0) << all.errors;
+  EXPECT_THAT(all.errors, Not(HasSubstr("note")));
+  EXPECT_THAT(test::read_bytes(scratch_ / "all/index.html"), Not(HasSubstr("Note: ")));
+  EXPECT_EQ(json::parse(printed({"profile", memory, "--format", "json"})).at("notes"), json::array());
+  // Of other threads, nothing is added.
+  refused({"profile", "merge", sampled, memory, "-o", scratch_ / "x.rrt"}, 3, "of one thread in 3 in ");
+  refused({"profile", "merge", lost, memory, "-o", scratch_ / "x.rrt"}, 3, "some were lost by the capture of ");
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "x.rrt"));
+}
+
+/// Runs with blocks too keep these, and the note of the merge names the accesses.
+TEST_F(ProfileCommand, MergeLeavesOutAccessesOfOtherThreads) {
+  const auto run = [&](const std::string& name, const char* configuration) {
+    trace::Trace trace = trace_of(test::two_shaders("", 1));
+    trace.header.configuration = configuration;
+    using enum trace::AccessKind;
+    using enum trace::AccessSpace;
+    trace.access_sites = {{0, 0}, {0, 0}, {0, 1}, {2, 5}, {Load, Store}, {Descriptor, Device},
+                          {1, 0}, {2, 0}, {3, 0}, {4, 8}};
+    trace::Launch& launch = trace.launches.emplace_back();
+    launch.size = {3, 1, 1};
+    launch.data.ray_offset = launch.data.event_offset = {0, 0, 0, 0};
+    launch.data.accesses = {{0, 2, 3, 4}, {0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0x1000, 32, 36}, {0, 1, 0, 2}};
+    return save(name, trace);
+  };
+  const std::string whole = run("whole.rrt", "{}");
+  const std::string sampled = run("sampled.rrt", R"({"capture":{"options":{"profile_memory_sample":"3"}}})");
+  const std::string merged = scratch_ / "m.rrt";
+  const Outcome outcome = run_command({"profile", "merge", whole, sampled, "-o", merged});
+  EXPECT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, AllOf(HasSubstr("note: accesses to memory are left out: of all threads in "),
+                                    HasSubstr(", of one thread in 3 in "), HasSubstr("1 of 1 pipeline in all")));
+  EXPECT_THAT(printed({"info", merged}), HasSubstr("accesses to memory are left out: of all threads in "));
+  refused({"profile", merged, "--rows", "memory"}, 3, "/profile/access_sites");
+}
+
+/// An error names the group that would have the counts.
+TEST_F(ProfileCommand, NamesTheMissingGroup) {
+  trace::Trace trace = trace_of(test::two_shaders("", 1));
+  const std::string blocks = save("blocks.rrt", trace);
+  for (const auto& [rows, group] :
+       {std::pair{"memory", "/profile/access_sites"}, std::pair{"values", "/profile/values"},
+        std::pair{"branches", "/profile/branches"}, std::pair{"loads", "/profile/loads"},
+        std::pair{"paths", "/profile/paths"}, std::pair{"uniformity", "/profile/branches or /profile/loads"}}) {
+    refused({"profile", blocks, "--rows", rows}, 3, group);
+  }
+}
+
 TEST_F(ProfileCommand, DisassemblyShowsExecutions) {
   profile::Run run = test::two_shaders("a", 1);
   test::add_branching(run.profile.block_counts, 4, 0, 2);
