@@ -140,10 +140,7 @@ class Work {
         if (block.ending != spirv::Ending::Switch) {
           continue;
         }
-        const bool peeled =
-            attempt("peel", place, true, [&](Module& module, Counts& counts, CopyLimits&, std::string& said) {
-              return peel(module, place, counts, said);
-            });
+        const bool peeled = peel_at(place);
         const auto selector = selector_by_counts(module_, place, counts_);
         if (!peeled && !wishes.assume_profile && selector) {
           specialise_at(place, {0, {*selector}});
@@ -222,6 +219,25 @@ class Work {
     const auto words = simplify(module.serialise());
     std::string reason;
     return words ? spirv::parse(*words, reason) : std::nullopt;
+  }
+
+  /// Cases in falling frequency, while each has more than half of the executions that remain. Tests after the first
+  /// must save slots by themselves.
+  bool peel_at(Place place) {
+    for (int peeled = 0; peeled < kMostPeeledCases; ++peeled) {
+      Id rest = 0;
+      const bool is_first = peeled == 0;
+      const bool done =
+          attempt("peel", place, is_first, [&](Module& module, Counts& counts, CopyLimits&, std::string& said) {
+            return peel(module, place, counts, rest, said) &&
+                   (is_first || size_of(module, counts).slots < size_of(module_, counts_).slots);
+          });
+      if (!done) {
+        return !is_first;
+      }
+      place.label = rest;
+    }
+    return true;
   }
 
   bool scalarise_at(const Place& place) {
