@@ -128,6 +128,24 @@ bool is_from_region(const Instruction& phi, std::size_t pair, const GuardedRegio
   return phi[pair + 1] == block || region.labels.contains(phi[pair + 1]);
 }
 
+/// Executions that come to the merge block from the region, by the counts: others come by a loop's back edge.
+std::uint64_t merged_executions(const FunctionBlocks& function, const GuardedRegion& region, const Counts& counts,
+                                const spirv::WideSelectors& wide) {
+  const auto of = [&](Id label) {
+    const auto found = counts.find(label);
+    return found == counts.end() ? 0 : found->second;
+  };
+  std::uint64_t executions = of(region.merge);
+  for (std::size_t b = 0; b < function.blocks.size(); ++b) {
+    const Code& block = function.blocks[b];
+    const bool is_outside = b != region.at && !region.labels.contains(label_of(block));
+    if (is_outside && block.back().is(Op::OpBranch) && targets(block, wide).front() == region.merge) {
+      executions -= std::min(executions, of(label_of(block)));
+    }
+  }
+  return executions;
+}
+
 }  // namespace
 
 std::optional<GuardedRegion> find_guarded_region(const Module& module, const FunctionBlocks& function,
@@ -251,6 +269,7 @@ Copies guarded_copy(Module& module, FunctionBlocks& function, const GuardedRegio
   const Id label = label_of(function.blocks[region.at]);
   const Copies copies = {module.bound++, module.bound++};
   const Id held_merge = module.bound++, failed_merge = module.bound++;
+  counts[held_merge] = merged_executions(function, region, counts, wide);
   Names held = guard.renamed, failed = guard.failed_renamed;
   held[region.merge] = held_merge;
   failed[region.merge] = failed_merge;

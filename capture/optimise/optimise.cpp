@@ -64,6 +64,7 @@ class Work {
     CopyLimits limits = limits_;
     limits.held = limits.failed = 0;
     Step step{kind, static_cast<std::uint32_t>(place.function), place.label, 0, false, {}, 0, 0};
+    double plain_saved = 0;
     const bool changed = change(copy, counts, limits, step.text);
     if (changed) {
       const std::string fault = validates_ || worth == Worth::Slots ? fault_in(copy) : std::string();
@@ -75,6 +76,8 @@ class Work {
       step.text += "; left: the guard is expected to cost as much";
     }
     if (step.done) {
+      plain_saved = size_of(module_, counts_).slots - size_of(copy, counts).slots;
+      step.slots_saved = worth == Worth::Slots ? step.slots_saved : plain_saved;
       step.guard_failed = limits.failed;
       module_ = std::move(copy);
       counts_ = std::move(counts);
@@ -82,6 +85,7 @@ class Work {
     }
     if (!step.text.empty() && (step.done || is_last)) {
       steps_.push_back(step);
+      plain_saved_.push_back(plain_saved);
     }
     return step.done;
   }
@@ -136,10 +140,7 @@ class Work {
         if (block.ending != spirv::Ending::Switch) {
           continue;
         }
-        const bool peeled =
-            attempt("peel", place, true, [&](Module& module, Counts& counts, CopyLimits&, std::string& said) {
-              return peel(module, place, counts, said);
-            });
+        const bool peeled = peel_at(place);
         const auto selector = selector_by_counts(module_, place, counts_);
         if (!peeled && !wishes.assume_profile && selector) {
           specialise_at(place, {0, {*selector}});
@@ -160,8 +161,11 @@ class Work {
     }
   }
 
+  /// The last step. Its passes save what they save only once: what a step of Worth::Slots has of it already is not the
+  /// passes' own. Without them no step has anything of it.
   void simplify_all() {
-    attempt("simplify", {}, true, [&](Module& module, Counts&, CopyLimits&, std::string& said) {
+    const std::size_t others = steps_.size();
+    const bool simplified = attempt("simplify", {}, true, [&](Module& module, Counts&, CopyLimits&, std::string& said) {
       const auto words = simplify(module.serialise());
       std::string reason;
       auto parsed = words ? spirv::parse(*words, reason) : std::nullopt;
@@ -173,6 +177,10 @@ class Work {
       said = "code without effect was removed, and blocks were joined";
       return true;
     });
+    for (std::size_t s = 0; s < others; ++s) {
+      const double credited = steps_[s].done ? steps_[s].slots_saved - plain_saved_[s] : 0;
+      (simplified ? steps_.back() : steps_[s]).slots_saved -= credited;
+    }
   }
 
   [[nodiscard]] bool did_something() const {
@@ -200,7 +208,6 @@ class Work {
       step.slots_saved = before && after ? size_of(*before, counts_).slots - size_of(*after, counts).slots : 0;
       return step.slots_saved > 0;
     }
-    step.slots_saved = size_of(module_, counts_).slots - size_of(changed, counts).slots;
     if (worth == Worth::UniformSlots) {
       step.slots_made_uniform = limits.uniform_slots;
       return step.slots_made_uniform > 0;
@@ -212,6 +219,25 @@ class Work {
     const auto words = simplify(module.serialise());
     std::string reason;
     return words ? spirv::parse(*words, reason) : std::nullopt;
+  }
+
+  /// Cases in falling frequency, while each has more than half of the executions that remain. Tests after the first
+  /// must save slots by themselves.
+  bool peel_at(Place place) {
+    for (int peeled = 0; peeled < kMostPeeledCases; ++peeled) {
+      Id rest = 0;
+      const bool is_first = peeled == 0;
+      const bool done =
+          attempt("peel", place, is_first, [&](Module& module, Counts& counts, CopyLimits&, std::string& said) {
+            return peel(module, place, counts, rest, said) &&
+                   (is_first || size_of(module, counts).slots < size_of(module_, counts_).slots);
+          });
+      if (!done) {
+        return !is_first;
+      }
+      place.label = rest;
+    }
+    return true;
   }
 
   bool scalarise_at(const Place& place) {
@@ -283,6 +309,8 @@ class Work {
   const Observed& observed_;
   CopyLimits limits_;
   std::vector<Step> steps_;
+  std::vector<double>
+      plain_saved_;  ///< by step: slots of the module as it was, less those of the module as it came out
   bool validates_;
   std::multiset<std::vector<Word>> surface_;
 };

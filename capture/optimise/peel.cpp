@@ -138,7 +138,7 @@ Id condition(Module& module, Code& block, Id selector, Id type, const std::vecto
 
 }  // namespace
 
-bool peel(Module& module, const Place& place, Counts& counts, std::string& said) {
+bool peel(Module& module, const Place& place, Counts& counts, Id& rest, std::string& said) {
   const spirv::WideSelectors wide(module);
   const spirv::Function& given = module.functions[place.function];
   std::string reason;
@@ -168,7 +168,8 @@ bool peel(Module& module, const Place& place, Counts& counts, std::string& said)
   auto stays = hot;
   stays.insert(behind.begin(), behind.end());
   const auto inside = dominated(*flow, place.label);
-  const Id rest = module.bound++, inner = module.bound++;
+  rest = module.bound++;
+  const Id inner = module.bound++;
 
   Code rest_block = {Instruction(spv::Op::OpLabel, {rest}), Instruction(spv::Op::OpSelectionMerge, {inner, merge[2]})};
   Instruction selection(spv::Op::OpSwitch, {last[1], last[2] == merge[1] ? inner : last[2]});

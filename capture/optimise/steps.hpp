@@ -25,14 +25,17 @@ inline constexpr std::uint64_t kLeastOutlined = 8;
 inline constexpr std::size_t kMostParameters = 16;
 /// Most selector values of a peeled case: each takes a comparison.
 inline constexpr std::size_t kMostPeeledValues = 4;
+/// Most cases of a switch that are tested before it: less than a sixteenth of its executions remain then.
+inline constexpr int kMostPeeledCases = 4;
 
 /// A branch to blocks that never ran becomes a branch to the others. Holds for the profile's
 /// inputs alone. Ways out of a loop stay. `keep_switch`: a switch with one target left stays a switch, for breaks
 /// inside it.
 [[nodiscard]] bool prune(Module& module, const Place& place, const Counts& counts, bool keep_switch, std::string& said);
 
-/// The case of a switch that more than half of its executions take is tested first.
-[[nodiscard]] bool peel(Module& module, const Place& place, Counts& counts, std::string& said);
+/// The case of a switch that more than half of its executions take is tested first. `rest`: label of the new block with
+/// the switch of the other cases, which may be peeled in turn.
+[[nodiscard]] bool peel(Module& module, const Place& place, Counts& counts, Id& rest, std::string& said);
 
 /// A region that never ran becomes a function that is not inlined. Exact for all inputs.
 [[nodiscard]] bool outline(Module& module, const Place& place, Id target, Counts& counts, std::string& said);

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -293,6 +295,49 @@ TEST_F(Optimise, LoadsThatGaveOneValueAreSpecialised) {
   const std::string folder = optimised("spheres.rrt");
   const json times = timed(folder, kSpheres);
   expect_same(times, manifest(folder), scratch_ / "picture.png", shared("spheres.png"));
+}
+
+/// Steps add up to what their module saves, and a profile of the rewritten program has so many slots less.
+TEST_F(Optimise, SlotsOfStepsAddUpToThoseThatNoLongerRun) {
+  std::map<std::string, int> done;
+  for (const auto& [name, program, more] : {std::tuple{"spheres", kSpheres, Words{}},
+                                            {"switch", kSwitch, Words{"--outline"}},
+                                            {"switch", kSwitch, Words{"--assume-profile"}}}) {
+    const std::string folder = optimised(std::string(name) + ".rrt", more);
+    std::map<std::string, double> expected;  // slots by hash of the rewritten module
+    const json written = manifest(folder);
+    for (const json& module : written["modules"]) {
+      double sum = 0;
+      for (const json& step : module["steps"]) {
+        sum += step["done"] == true ? step["issue_slots_a_launch_saved"].get<double>() : 0;
+        done[step["kind"]] += step["done"] == true ? 1 : 0;
+      }
+      const double saved = module["issue_slots_a_launch_saved"].get<double>();
+      EXPECT_DOUBLE_EQ(sum, saved) << name << ": " << module["names"];
+      if (!module["hash"].is_null()) {
+        expected[module["hash"]] = module["issue_slots_a_launch_before"].get<double>() - saved;
+      }
+    }
+    ASSERT_FALSE(expected.empty()) << name;
+    const std::string again = scratch_ / "again.rrt";
+    const Words options = {"capture", "--profile", "blocks", "--shaders", folder, "-o", again, "--force", "--"};
+    const Outcome captured = run_command(joined(options, program));
+    ASSERT_EQ(captured.code, 0) << captured.errors;
+    const Outcome outcome = run_command({"optimise", again, "-o", scratch_ / "second", "--force", "--format", "json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.errors;
+    std::size_t found = 0;
+    const json second = json::parse(outcome.output);
+    for (const json& module : second["modules"]) {
+      if (const auto of = expected.find(module["module"]); of != expected.end()) {
+        ++found;
+        EXPECT_DOUBLE_EQ(module["issue_slots_a_launch_before"].get<double>(), of->second) << name;
+      }
+    }
+    EXPECT_EQ(found, expected.size()) << name;
+  }
+  for (const char* kind : {"specialise", "outline", "prune", "simplify"}) {
+    EXPECT_GT(done[kind], 0) << kind;
+  }
 }
 
 TEST_F(Optimise, StepsAreATableOfTheirOwn) {

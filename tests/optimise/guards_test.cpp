@@ -1,9 +1,6 @@
 // Guarded copies: modules with branches made scalar and code for single values compute what the given ones do, for all
 // inputs and whatever other invocations of the group do.
-#include <array>
-#include <map>
 #include <random>
-#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +10,7 @@
 #include "capture/optimise/spirv_tools.hpp"
 #include "capture/optimise/steps.hpp"
 #include "capture/spirv/guard_names.hpp"
-#include "tests/optimise/interpreter.hpp"
-#include "tests/optimise/random_program.hpp"
+#include "tests/optimise/profiled_program.hpp"
 
 namespace rayreplay {
 namespace {
@@ -22,80 +18,11 @@ namespace {
 using optimise::Optimised;
 using spirv::Id;
 using spirv::Word;
-using Input = std::array<Word, test::RandomProgram::kBuffers>;
-using Counts = std::map<Id, std::uint64_t>;
-
-spirv::Module parsed(const std::vector<Word>& words) {
-  std::string reason;
-  auto module = spirv::parse(words, reason);
-  EXPECT_TRUE(module) << reason;
-  return module ? *module : spirv::Module();
-}
-
-struct Ran {
-  std::vector<Word> outputs;
-  std::map<Id, std::set<Word>> loaded;
-};
-
-Ran run(const spirv::Module& module, const test::RandomProgram& program, const Input& input, Counts& counts,
-        std::uint32_t others = 0) {
-  std::map<Id, Word> memory;
-  for (std::size_t b = 0; b < input.size(); ++b) {
-    for (Word e = 0; e < test::RandomProgram::kElements; ++e) {
-      memory[test::Interpreter::element(program.inputs()[b], e)] = input.at(b) + 13 * e;
-    }
-  }
-  memory[program.bounds()] = input[1];
-  test::Interpreter interpreter(module);
-  if (others != 0) {
-    interpreter.join_others(others);
-  }
-  interpreter.run(memory, counts);
-  Ran ran;
-  for (const Id output : program.outputs()) {
-    ran.outputs.push_back(memory[output]);
-  }
-  ran.loaded = interpreter.loaded();
-  return ran;
-}
-
-/// A program with its profile: executions, every branch as one that groups agreed on, and loads with one value.
-struct Profiled {
-  test::RandomProgram program;
-  std::vector<Word> words;
-  spirv::Module before;
-  Counts counts;
-  std::vector<optimise::BlockExecutions> executions;
-  std::vector<optimise::UniformPlace> uniform;
-  std::vector<optimise::ConstantLoad> constants;
-
-  Profiled(std::uint32_t seed, bool has_lanes, const std::vector<Input>& inputs) : program(seed, has_lanes) {
-    words = program.make().serialise();
-    before = parsed(words);
-    std::map<Id, std::set<Word>> loaded;
-    for (const Input& input : inputs) {
-      for (const auto& [load, values] : run(before, program, input, counts).loaded) {
-        loaded[load].insert(values.begin(), values.end());
-      }
-    }
-    for (std::uint32_t f = 0; f < before.functions.size(); ++f) {
-      std::uint32_t block = 0;
-      const auto& body = before.functions[f].body;
-      for (std::uint32_t at = 0; at < body.size(); ++at) {
-        const auto& i = body[at];
-        if (i.is(spv::Op::OpLabel)) {
-          executions.push_back({f, block++, counts.contains(i[1]) ? counts.at(i[1]) : 0});
-        }
-        if (i.is(spv::Op::OpSwitch) || i.is(spv::Op::OpBranchConditional) || (i.is(spv::Op::OpLoad) && seed % 2 == 0)) {
-          uniform.push_back({f, at, false});
-        }
-        if (i.is(spv::Op::OpLoad) && loaded.contains(i[2]) && loaded.at(i[2]).size() == 1) {
-          constants.push_back({f, at, *loaded.at(i[2]).begin()});
-        }
-      }
-    }
-  }
-};
+using test::Input;
+using test::parsed;
+using test::Profiled;
+using test::run;
+using Counts = test::LabelCounts;
 
 /// Steps that were done, and executions of the blocks behind guards.
 struct Seen {
@@ -333,13 +260,16 @@ TEST(ScalarLoad, IsDoneWhereComponentsOutweighTheGuard) {
   const Optimised result = optimise::optimise(words, executions, {.scalar = true}, {uniform, {}});
   EXPECT_EQ(optimise::fault_of(result.words), "");
   int done = 0;
+  double saved = 0;
   for (const auto& step : result.steps) {
+    saved += step.done ? step.slots_saved : 0;
     if (step.kind == "scalar load" && step.done) {
       ++done;
       EXPECT_EQ(step.slots_made_uniform, 640 * (4 - 1));
       EXPECT_LT(step.slots_saved, 0);
     }
   }
+  EXPECT_EQ(saved, result.slots_before - result.slots_after);
   EXPECT_EQ(done, 1) << "the vector; a number's load is as short as the guard's comparison";
 }
 
