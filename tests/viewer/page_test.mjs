@@ -41,7 +41,7 @@ after(async () => {
 });
 
 /** A page with the trace, and the errors that it met. */
-async function opened(address = url, size = { width: 1400, height: 900 }) {
+async function opened(address = url, size = { width: 1000, height: 640 }) {
   const page = await browser.newPage({ viewport: size });
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(error.message));

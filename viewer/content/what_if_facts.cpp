@@ -20,7 +20,7 @@ nlohmann::ordered_json what_if_facts(experiment::Workbench& bench, const experim
   }
   for (const auto& [key, setting] : asked.all()) {
     const experiment::ExperimentParameter* parameter = experiment::find_parameter(key);
-    if (parameter == nullptr || key == "launch" || key == "trace") {
+    if (parameter == nullptr || key == "launch" || key == "trace" || key == "workload") {
       continue;
     }
     const std::string value = to_text(setting.value);
