@@ -1,4 +1,4 @@
-// What the recorded accesses of a profile are not: all, where a capture took a sample of the threads or lost some.
+// Notes on recorded accesses that are not all: a capture took a sample of the threads, or lost some.
 //
 // Contract: a note for each of these, of the trace's configuration (access_sample.hpp, lost_accesses.hpp; also that of
 // a merged profile); none if all accesses are there. Numbers of accesses are those of the recorded ones, which the

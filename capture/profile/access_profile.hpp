@@ -9,7 +9,7 @@
 // Contract: takes a checked trace (trace::load); sites of a merged profile have their sums in the file, without ranges
 // of lines and without the bytes of images. Distinct sectors and lines are counted in each launch and summed. A site
 // may touch ranges of any size: they are merged, not walked byte by byte. O(n log n) for the n accesses of a launch,
-// and 40 bytes for each. What the caller's functions throw passes through.
+// and 40 bytes for each. Exceptions of the caller's functions pass through.
 #pragma once
 
 #include <array>

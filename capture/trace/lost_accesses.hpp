@@ -1,4 +1,4 @@
-// What a capture lost of the accesses of shaders, over all launches of a trace, and a text on it.
+// Accesses of shaders that a capture lost, over all launches of a trace, and a text on them.
 //
 // Contract: the sum of what the trace's configuration says of each launch (missing_accesses.hpp; of two objects for one
 // launch the last counts, as there). Sums beyond 64 bits are the largest number. Any text may be there: it has none.

@@ -63,7 +63,7 @@ std::shared_ptr<const std::string> configuration_text(KeptResults& kept, const E
   });
 }
 
-/// An experiment without keys. What the trace decides where nobody has set the keys: the registers of a thread, and the
+/// An experiment without keys. Values that the trace decides where nobody has set the keys: the registers of a thread, and the
 /// cycles of an instruction.
 Experiment experiment_on(const Settings& complete, std::shared_ptr<const InputFacts> facts) {
   Experiment experiment;

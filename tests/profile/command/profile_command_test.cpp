@@ -129,9 +129,8 @@ TEST_F(ProfileCommand, HistogramHasEachBlockOnce) {
   EXPECT_THAT(test::read_bytes(folder + "/index.html"), HasSubstr("Basic blocks by executions"));
 }
 
-TEST_F(ProfileCommand, AccessesToBuffers) {
-  trace::Trace trace = trace_of(test::two_shaders("", 1));
-  trace.block_counts = {};
+/// A launch of three threads with a load and a store, of both kinds of addresses.
+void add_accesses(trace::Trace& trace) {
   using enum trace::AccessKind;
   using enum trace::AccessSpace;
   trace.access_sites = {{0, 0}, {0, 0}, {0, 1}, {2, 5}, {Load, Store}, {Descriptor, Device},
@@ -140,6 +139,12 @@ TEST_F(ProfileCommand, AccessesToBuffers) {
   launch.size = {3, 1, 1};
   launch.data.ray_offset = launch.data.event_offset = {0, 0, 0, 0};
   launch.data.accesses = {{0, 2, 3, 4}, {0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0x1000, 32, 36}, {0, 1, 0, 2}};
+}
+
+TEST_F(ProfileCommand, AccessesToBuffers) {
+  trace::Trace trace = trace_of(test::two_shaders("", 1));
+  trace.block_counts = {};
+  add_accesses(trace);
   const std::string file = save("memory.rrt", trace);
   for (const auto& words : {std::vector<std::string>{"profile", file, "--format", "csv"},
                             std::vector<std::string>{"profile", file, "--rows", "memory", "--format", "csv"}}) {
@@ -220,14 +225,7 @@ TEST_F(ProfileCommand, MergeLeavesOutAccessesOfOtherThreads) {
   const auto run = [&](const std::string& name, const char* configuration) {
     trace::Trace trace = trace_of(test::two_shaders("", 1));
     trace.header.configuration = configuration;
-    using enum trace::AccessKind;
-    using enum trace::AccessSpace;
-    trace.access_sites = {{0, 0}, {0, 0}, {0, 1}, {2, 5}, {Load, Store}, {Descriptor, Device},
-                          {1, 0}, {2, 0}, {3, 0}, {4, 8}};
-    trace::Launch& launch = trace.launches.emplace_back();
-    launch.size = {3, 1, 1};
-    launch.data.ray_offset = launch.data.event_offset = {0, 0, 0, 0};
-    launch.data.accesses = {{0, 2, 3, 4}, {0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0x1000, 32, 36}, {0, 1, 0, 2}};
+    add_accesses(trace);
     return save(name, trace);
   };
   const std::string whole = run("whole.rrt", "{}");
