@@ -13,6 +13,7 @@
 
 #include "base/split_mix.hpp"
 #include "scheduler-models/regrouping/hints/program.hpp"
+#include "sim/comparison/sampled_calls.hpp"
 
 namespace rayreplay::experiment {
 namespace {
@@ -71,25 +72,8 @@ struct Sample {
 };
 
 std::vector<PendingCall> sample_touching(const FieldReader& fields, const CallAddresses& addresses) {
-  const trace::Launch& launch = fields.launch();
-  std::vector<PendingCall> calls;
-  std::size_t step = 1;
-  std::size_t seen = 0;
-  scheduler::formula::for_each_pending(launch, fields.segments(), 0, launch.data.threads(),
-                                       [&](const PendingCall& call) {
-                                         if (addresses.of_segment(call.segment).empty() || seen++ % step != 0) {
-                                           return;
-                                         }
-                                         calls.push_back(call);
-                                         if (calls.size() == kAddressSample) {  // full: doubles its distance
-                                           for (std::size_t i = 0; i < kAddressSample / 2; ++i) {
-                                             calls[i] = calls[2 * i];
-                                           }
-                                           calls.resize(kAddressSample / 2);
-                                           step *= 2;
-                                         }
-                                       });
-  return calls;
+  return sampled_calls(fields, kAddressSample,
+                       [&](const PendingCall& call) { return !addresses.of_segment(call.segment).empty(); });
 }
 
 struct Row {

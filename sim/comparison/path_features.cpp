@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include "sim/comparison/sampled_calls.hpp"
+
 namespace rayreplay::experiment {
 namespace {
 
@@ -67,26 +69,9 @@ std::optional<Remainder> best_of(Field field, const std::vector<PathValue>& samp
 
 /// Every n-th pending closest hit with a path.
 std::vector<PendingCall> sample_calls(const FieldReader& fields, const machine::PathCosts& paths) {
-  const trace::Launch& launch = fields.launch();
-  std::vector<PendingCall> calls;
-  std::size_t step = 1;
-  std::size_t seen = 0;
-  scheduler::formula::for_each_pending(launch, fields.segments(), 0, launch.data.threads(),
-                                       [&](const PendingCall& call) {
-                                         if (launch.data.events.kind[call.event] != trace::EventKind::ClosestHit ||
-                                             paths.way(call.event) == 0 || seen++ % step != 0) {
-                                           return;
-                                         }
-                                         calls.push_back(call);
-                                         if (calls.size() == kPathSample) {  // full: doubles its distance
-                                           for (std::size_t i = 0; i < kPathSample / 2; ++i) {
-                                             calls[i] = calls[2 * i];
-                                           }
-                                           calls.resize(kPathSample / 2);
-                                           step *= 2;
-                                         }
-                                       });
-  return calls;
+  return sampled_calls(fields, kPathSample, [&](const PendingCall& call) {
+    return fields.launch().data.events.kind[call.event] == trace::EventKind::ClosestHit && paths.way(call.event) != 0;
+  });
 }
 
 }  // namespace
